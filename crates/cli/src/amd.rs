@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use anyhow::{Result, bail};
+use gcn::isa::Decoder;
 use gcn::object::Kernel;
 use gcn::{CodeObject, Error};
 
@@ -82,8 +83,30 @@ fn descriptor(kernel: &Kernel, out: &mut String) -> std::fmt::Result {
 fn kernel(object: &CodeObject, kernel: &Kernel, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n{}:", kernel.name)?;
     descriptor(kernel, out)?;
-    let size = object.code(kernel).map_or(0, <[u8]>::len);
-    writeln!(out, "; code at {:#x}, {size} bytes", kernel.entry)
+    let code = object.code(kernel).unwrap_or_default();
+    writeln!(out, "; code at {:#x}, {} bytes", kernel.entry, code.len())?;
+    match Decoder::new(object.target.target, kernel.descriptor.wave_size()) {
+        Some(decoder) => instructions(&decoder, code, kernel.entry, out),
+        None => writeln!(out, "; the instructions of {} are not known", object.target.target.name),
+    }
+}
+
+/// The instructions with their addresses and words. Words that are no instruction are printed as data, with
+/// the reason.
+fn instructions(decoder: &Decoder, code: &[u8], address: u64, out: &mut String) -> std::fmt::Result {
+    let mut at = 0;
+    while let Some(rest) = code.get(at..).filter(|rest| rest.len() >= 4) {
+        let address = address.wrapping_add(at as u64);
+        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
+        let (text, size) = match decoder.decode(rest, address) {
+            Ok(inst) => (inst.to_string(), usize::from(inst.size)),
+            Err(refusal) => (format!(".long {:#x} ; {refusal}", word(&rest[..4])), 4),
+        };
+        let words: Vec<String> = rest[..size].chunks_exact(4).map(|b| format!("{:08X}", word(b))).collect();
+        writeln!(out, "    {text:<60}// {address:012X}: {}", words.join(" "))?;
+        at += size.max(4);
+    }
+    Ok(())
 }
 
 /// The listing of all code objects of a file, or of one kernel of them.

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod isa;
 pub mod object;
 mod target;
 

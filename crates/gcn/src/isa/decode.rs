@@ -1,0 +1,541 @@
+//! The decoder: one engine over the tables.
+
+use crate::target::{Generation, Target};
+
+use super::inst::{Inst, MAX_SIZE, Mod, Operand, Part, Role, Special, Type, Value};
+use super::operand::{Class, Kind, Registers, Without, constant};
+use super::table::{self, Layout, Row, Table, Token};
+
+/// Why bytes are no instruction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Fewer bytes than the instruction has.
+    #[error("the code ends inside an instruction")]
+    Cut,
+    /// No encoding and opcode of the target fit.
+    #[error("no instruction of {target} has this encoding and opcode")]
+    Unknown {
+        /// The target.
+        target: &'static str,
+    },
+    /// The opcode exists; an operand or a field has a value that does not.
+    #[error("{mnemonic}: {reason}")]
+    Operand {
+        /// The instruction's name.
+        mnemonic: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Decodes instructions of one target.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoder {
+    target: Target,
+    table: &'static Table,
+    registers: Registers,
+}
+
+/// An instruction under construction.
+struct Building<'a> {
+    bits: u128,
+    layout: &'a Layout,
+    bytes: &'a [u8],
+    /// Bytes of the encoding, and of the literal once one is read.
+    size: usize,
+    literal: Option<u32>,
+    operands: Vec<Operand>,
+    mods: Vec<(Mod, u32)>,
+}
+
+/// What is wrong with an operand.
+type Wrong = String;
+
+impl Building<'_> {
+    fn get(&self, field: &str) -> u32 {
+        self.layout.get(field, self.bits)
+    }
+
+    /// The word after the encoding; several operands share it.
+    fn literal(&mut self) -> Result<u32, Wrong> {
+        if let Some(word) = self.literal {
+            return Ok(word);
+        }
+        let bytes = self.bytes.get(self.size..self.size + 4).and_then(|b| b.try_into().ok());
+        let word = u32::from_le_bytes(bytes.ok_or("the code ends before its literal")?);
+        self.size += 4;
+        self.literal = Some(word);
+        Ok(word)
+    }
+
+    fn push(&mut self, role: Role, value: Value, bits: u16) {
+        self.operands.push(Operand {
+            role,
+            value,
+            bits,
+            ty: Type::None,
+            neg: false,
+            abs: false,
+            sext: false,
+        });
+    }
+
+    fn control(&mut self, which: Mod, field: &str) {
+        if self.layout.field(field).is_some() {
+            self.mods.push((which, self.get(field)));
+        }
+    }
+}
+
+impl Decoder {
+    /// A decoder for a target; `None` if there is no table for it. `wave` is the number of lanes, 32 or 64; it
+    /// decides the size of lane masks.
+    pub fn new(target: Target, wave: u32) -> Option<Decoder> {
+        let table = table::of_target(target.name)?;
+        let wave = if target.generation.has_wave32() { wave } else { 64 };
+        Some(Decoder { target, table, registers: Registers { generation: target.generation, wave } })
+    }
+
+    /// Names of the targets whose instructions can be decoded.
+    pub fn targets() -> impl Iterator<Item = &'static str> {
+        table::targets()
+    }
+
+    /// Decodes the instruction at the beginning of `bytes`, which `address` is the address of.
+    ///
+    /// # Errors
+    /// If the bytes are not an instruction of the target.
+    pub fn decode(&self, bytes: &[u8], address: u64) -> Result<Inst, Refusal> {
+        let mut words = [0u8; 16];
+        let have = bytes.len().min(16);
+        if have < 4 {
+            return Err(Refusal::Cut);
+        }
+        for (to, from) in words.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        let all = u128::from_le_bytes(words);
+        let head = (all >> 23) as usize & 0x1ff;
+        let mut refusal = Refusal::Unknown { target: self.target.name };
+        for &index in self.table.by_head.get(head).into_iter().flatten() {
+            let Some(layout) = self.table.layouts.get(usize::from(index)) else { continue };
+            let size = usize::from(layout.size);
+            if all & layout.mask != layout.value {
+                continue;
+            }
+            if size > have {
+                refusal = Refusal::Cut;
+                continue;
+            }
+            for row in layout.rows.get(&layout.op.get(all)).into_iter().flatten() {
+                if all & row.mask != row.value {
+                    continue;
+                }
+                match self.operands(layout, row, all, bytes, address) {
+                    Ok(inst) => return Ok(inst),
+                    // The first encoding that fits is the one that was meant.
+                    Err(_) if matches!(refusal, Refusal::Operand { .. }) => {}
+                    Err(reason) => refusal = Refusal::Operand { mnemonic: row.mnemonic, reason },
+                }
+            }
+        }
+        Err(refusal)
+    }
+
+    fn operands(
+        &self,
+        layout: &Layout,
+        row: &'static Row,
+        bits: u128,
+        bytes: &[u8],
+        address: u64,
+    ) -> Result<Inst, Wrong> {
+        let size = usize::from(layout.size);
+        let bits = bits & !row.ignored;
+        let mut b =
+            Building { bits, layout, bytes, size, literal: None, operands: Vec::new(), mods: Vec::new() };
+        for token in &row.tokens {
+            self.token(&mut b, row, token)?;
+        }
+        self.finish(&mut b, row)?;
+        let mut words = [0; MAX_SIZE / 4];
+        for (word, bytes) in words.iter_mut().zip(bytes.get(..b.size).unwrap_or(bytes).chunks_exact(4)) {
+            *word = bytes.try_into().map_or(0, u32::from_le_bytes);
+        }
+        Ok(Inst {
+            address,
+            words,
+            size: b.size as u8,
+            op: row.op,
+            encoding: row.encoding,
+            operands: b.operands,
+            mods: b.mods,
+            row,
+            generation: self.target.generation,
+        })
+    }
+
+    fn token(&self, b: &mut Building, row: &'static Row, token: &'static Token) -> Result<(), Wrong> {
+        match token {
+            Token::Word(_) => {}
+            Token::Implied(name) => {
+                let (value, bits) = match *name {
+                    "vcc" if self.registers.wave == 32 => (Value::Special(Special::Vcc, Part::Low), 32),
+                    "vcc" => (Value::Special(Special::Vcc, Part::Whole), 64),
+                    "m0" => (Value::Special(Special::M0, Part::Whole), 32),
+                    "exec" => (Value::Special(Special::Exec, Part::Whole), 64),
+                    "null" => (Value::Special(Special::Null, Part::Whole), 64),
+                    _ => (Value::Off, 0),
+                };
+                b.push(Role::Implied, value, bits);
+            }
+            Token::Operand { role, field, kind, neg, abs, sext, acc, returned } => {
+                let set = |f: &Option<table::Field>| f.as_ref().is_some_and(|f| f.get(b.bits) == 1);
+                if *returned && b.get("glc") == 0 {
+                    return Ok(());
+                }
+                let (neg, abs, sext, acc) = (set(neg), set(abs), set(sext), set(acc));
+                let agpr = acc && self.target.generation.is_gfx90a_or_later_compute()
+                    || acc && !matches!(kind, Kind::Data(_));
+                let number = field.get(b.bits);
+                let wide = field.width();
+                let (value, bits, ty) = self
+                    .value(b, row, *kind, number, wide, agpr)
+                    .map_err(|reason| format!("{} is {number:#x}: {reason}", role.name()))?;
+                b.operands.push(Operand { role: *role, value, bits, ty, neg, abs, sext });
+            }
+            Token::Mod(which, field) => {
+                let mut value = field.get(b.bits);
+                if *which == Mod::Gds && self.target.generation.is_gfx90a_or_later_compute() {
+                    // These chips have no global data share, and ignore the bit.
+                    value = 0;
+                }
+                self.control(*which, value)?;
+                b.mods.push((*which, value));
+            }
+            Token::Each { which, bits, default } => {
+                let count = token.sources(&row.tokens);
+                let mut value = 0;
+                for (i, bit) in bits.iter().enumerate() {
+                    let default = u32::from(*default && i < count);
+                    value |= bit.as_ref().map_or(default, |f| f.get(b.bits)) << i;
+                }
+                b.mods.push((*which, value));
+            }
+            Token::ScalarOffset => self.scalar_offset(b)?,
+            Token::VectorAddress => self.vector_address(b, row)?,
+            Token::ScalarAddress => self.scalar_address(b)?,
+            Token::CachePolicy => {
+                for (which, field) in [
+                    (Mod::Glc, "glc"),
+                    (Mod::Slc, "slc"),
+                    (Mod::Dlc, "dlc"),
+                    (Mod::Scc, "scc"),
+                    (Mod::Th, "th"),
+                    (Mod::Scope, "scope"),
+                ] {
+                    b.control(which, field);
+                }
+            }
+            Token::ExportSources => {
+                let (enabled, compressed) = (b.get("en"), b.get("compr") == 1);
+                for (i, role) in [Role::Src0, Role::Src1, Role::Src2, Role::Src3].into_iter().enumerate() {
+                    let from = ["src0", "src1", "src2", "src3"][if compressed { i / 2 } else { i }];
+                    let number = b.get(from);
+                    let on = enabled >> i & 1 == 1;
+                    b.push(role, if on { Value::Vgpr(number as u16) } else { Value::Off }, 32);
+                }
+                b.control(Mod::En, "en");
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses values of controls that have no meaning.
+    fn control(&self, which: Mod, value: u32) -> Result<(), Wrong> {
+        let gfx10 = self.target.generation >= Generation::Gfx10;
+        let wrong = match which {
+            Mod::DstSel | Mod::Src0Sel | Mod::Src1Sel => value == 7,
+            Mod::DstUnused => value == 3,
+            Mod::DppCtrl => match value {
+                0..=0xff | 0x101..=0x10f | 0x111..=0x11f | 0x121..=0x12f | 0x140 | 0x141 => false,
+                0x130 | 0x134 | 0x138 | 0x13c | 0x142 | 0x143 => gfx10,
+                0x150..=0x15f => !(gfx10 || self.target.generation.is_gfx90a_or_later_compute()),
+                0x160..=0x16f => !gfx10,
+                _ => true,
+            },
+            _ => false,
+        };
+        if wrong { Err(format!("{} has the reserved value {value:#x}", which.name())) } else { Ok(()) }
+    }
+
+    /// The value of a field, the size of its registers, and the type of its constants.
+    fn value(
+        &self,
+        b: &mut Building,
+        row: &Row,
+        kind: Kind,
+        number: u32,
+        wide: u32,
+        agpr: bool,
+    ) -> Result<(Value, u16, Type), Wrong> {
+        let none = "there is no such register";
+        if let Kind::Source(bits) | Kind::SourceAgpr(bits) | Kind::SourceEither(bits) | Kind::Sgpr(bits, _) =
+            kind
+            && bits > 64
+            && wide != 8
+            && number < 255
+            && constant(number).is_none()
+            && self.registers.is_special(number)
+        {
+            return Err("a special register has at most 64 bits".into());
+        }
+        let registers = |bits: u16, value: Option<Value>| Ok((value.ok_or(none)?, bits, Type::None));
+        let in_source = |number: u32| number.checked_sub(256).ok_or("this is no vector register");
+        match kind {
+            Kind::Vgpr(bits) => registers(bits, self.registers.vector(number & 0xff, bits, false)),
+            Kind::VgprLow => registers(32, (number < 128).then_some(Value::Vgpr(number as u16))),
+            Kind::Agpr(bits) => registers(bits, self.registers.vector(number & 0xff, bits, true)),
+            Kind::Data(bits) => registers(bits, self.registers.vector(number & 0xff, bits, agpr)),
+            Kind::Source(bits) | Kind::SourceAgpr(bits) | Kind::SourceEither(bits)
+                if wide == 9 && self.registers.aperture(number).is_some() =>
+            {
+                registers(bits, self.registers.aperture(number))
+            }
+            Kind::SourceOrLds if self.registers.aperture(number).is_some() => {
+                registers(32, self.registers.aperture(number))
+            }
+            Kind::Source(bits) => registers(bits, self.registers.vector(in_source(number)?, bits, false)),
+            Kind::SourceOrLds if number == 254 => {
+                Ok((Value::Special(Special::LdsDirect, Part::Whole), 32, Type::None))
+            }
+            Kind::SourceOrLds => registers(32, self.registers.vector(in_source(number)?, 32, false)),
+            Kind::SourceAgpr(bits) => registers(bits, self.registers.vector(in_source(number)?, bits, true)),
+            Kind::SourceEither(bits) => {
+                let number = if wide == 8 { number } else { in_source(number)? };
+                registers(bits, self.registers.vector(number, bits, agpr))
+            }
+            Kind::Sgpr(bits, without) => registers(bits, self.registers.destination(number, bits, without)),
+            Kind::Mask(without) => {
+                registers(self.registers.wave as u16, self.registers.mask(number, without))
+            }
+            Kind::MaskOrVcc => {
+                let value = match number >> 7 {
+                    0 => self.registers.mask(106, Without::Nothing),
+                    _ => self.registers.mask(number & 0x7f, Without::Nothing),
+                };
+                registers(self.registers.wave as u16, value)
+            }
+            Kind::Sdwa(ty) => {
+                let value = if wide == 9 && number >= 256 {
+                    self.sdwa_scalar(number - 256)
+                } else {
+                    self.registers.vector(number, 32, false)
+                };
+                Ok((value.ok_or(none)?, 32, ty))
+            }
+            Kind::Any { ty, bits, class, deferred } => {
+                Ok((self.source(b, row, number, bits, class, deferred)?, bits, ty))
+            }
+            Kind::Imm(_) => Ok((Value::Imm(i64::from(number)), wide as u16, Type::None)),
+        }
+    }
+
+    fn sdwa_scalar(&self, number: u32) -> Option<Value> {
+        constant(number).or_else(|| self.registers.scalar(number, 32))
+    }
+
+    fn source(
+        &self,
+        b: &mut Building,
+        row: &Row,
+        number: u32,
+        bits: u16,
+        class: Class,
+        deferred: bool,
+    ) -> Result<Value, Wrong> {
+        let none = "there is no such register";
+        if number >= 256 {
+            let first = number - 256;
+            let fits = match class {
+                Class::All | Class::Vector | Class::Accumulation => true,
+                Class::Low => first < 128,
+                Class::Scalar | Class::ScalarOrLds => false,
+            };
+            let agpr = class == Class::Accumulation;
+            let value = self.registers.vector(first, bits, agpr).ok_or(none)?;
+            return fits.then_some(value).ok_or_else(|| "a vector register cannot stand here".into());
+        }
+        if let Some(value) = constant(number) {
+            return Ok(value);
+        }
+        if number == 255 {
+            if b.layout.size == 8 && self.target.generation < Generation::Gfx10 && !deferred {
+                return Err("this encoding has no literals before gfx10".into());
+            }
+            let word = if deferred { b.get("imm") } else { b.literal()? };
+            return Ok(Value::Literal(word));
+        }
+        if bits > 64 && self.registers.is_special(number) {
+            return Err("a special register has at most 64 bits".into());
+        }
+        if matches!(class, Class::Vector | Class::Accumulation) {
+            return self
+                .registers
+                .aperture(number)
+                .ok_or_else(|| "a scalar register cannot stand here".into());
+        }
+        let value = self.registers.scalar(number, bits).ok_or(none)?;
+        if value == Value::Special(Special::LdsDirect, Part::Whole) && class == Class::Scalar {
+            return Err(format!("{} cannot read LDS directly", row.mnemonic));
+        }
+        Ok(value)
+    }
+
+    /// Scalar memory: a constant, a register, or both.
+    fn scalar_offset(&self, b: &mut Building) -> Result<(), Wrong> {
+        let offset = b.get("offset");
+        let (imm, soe) = (b.get("imm") == 1, b.get("soe") == 1);
+        let signed = i64::from((offset << 11) as i32 >> 11);
+        let register = |number: u32| {
+            let value = self.registers.destination(number, 32, Without::Nothing);
+            value.ok_or_else(|| format!("soffset is {number:#x}: there is no such register"))
+        };
+        if soe || !imm {
+            let value = register(if soe { b.get("soffset") } else { offset & 0x7f })?;
+            b.push(Role::Soffset, value, 32);
+        }
+        if imm {
+            b.push(Role::Offset, Value::Imm(signed), 32);
+        }
+        Ok(())
+    }
+
+    fn vector_address(&self, b: &mut Building, row: &Row) -> Result<(), Wrong> {
+        let sve = row.tokens.iter().any(|t| matches!(t, Token::Mod(Mod::Sve, _)));
+        let number = b.get("vaddr");
+        let bits = match row_family(b) {
+            Family::Buffer => 32 * (b.get("idxen") + b.get("offen")) as u16,
+            Family::Global if b.get("saddr") == 0x7f => 64,
+            Family::Global => 32,
+            Family::Scratch if sve => 32 * b.get("sve") as u16,
+            Family::Scratch if b.get("saddr") == 0x7f => 32,
+            Family::Scratch => 0,
+        };
+        let value = match bits {
+            0 => Some(Value::Off),
+            _ => self.registers.vector(number, bits, false),
+        };
+        let value = value.ok_or_else(|| format!("vaddr is {number:#x}: there is no such register"))?;
+        b.push(Role::Vaddr, value, bits);
+        Ok(())
+    }
+
+    fn scalar_address(&self, b: &mut Building) -> Result<(), Wrong> {
+        let number = b.get("saddr");
+        let scratch = row_family(b) == Family::Scratch;
+        if number == 0x7f {
+            b.push(Role::Saddr, Value::Off, 0);
+            return Ok(());
+        }
+        let (bits, without) = if scratch { (32, Without::ExecHigh) } else { (64, Without::Nothing) };
+        let value = self.registers.destination(number, bits, without);
+        let value = value.ok_or_else(|| format!("saddr is {number:#x}: there is no such register"))?;
+        b.push(Role::Saddr, value, bits);
+        Ok(())
+    }
+
+    /// Sizes that depend on controls.
+    fn finish(&self, b: &mut Building, row: &Row) -> Result<(), Wrong> {
+        let lds = b.mods.iter().any(|m| *m == (Mod::Lds, 1));
+        if lds {
+            b.operands.retain(|o| !matches!(o.role, Role::Vdata | Role::Vdst));
+            if b.get("acc") == 1 {
+                return Err("a load to LDS has no data register".into());
+            }
+        }
+        if row_family(b) == Family::Buffer {
+            for (which, field) in [(Mod::Idxen, "idxen"), (Mod::Offen, "offen")] {
+                b.control(which, field);
+            }
+            if b.mods.iter().any(|m| *m == (Mod::Tfe, 1)) {
+                if lds {
+                    return Err("lds and tfe exclude each other".into());
+                }
+                self.widen(b, 32)?;
+            }
+        } else if b.operands.iter().any(|o| o.bits == 64 && matches!(o.role, Role::Src0 | Role::Vdst)) {
+            // Only this control works on registers of 64 bits.
+            let wrong = |m: &(Mod, u32)| m.0 == Mod::DppCtrl && !(0x150..=0x15f).contains(&m.1);
+            if b.mods.iter().any(wrong) {
+                return Err("dpp_ctrl: only row_newbcast is possible with registers of 64 bits".into());
+            }
+        } else if row.encoding.name() == "MIMG" {
+            self.image_data(b, row);
+        }
+        Ok(())
+    }
+
+    /// Adds registers to the data operand.
+    fn widen(&self, b: &mut Building, more: u16) -> Result<(), Wrong> {
+        let data = b.operands.iter_mut().find(|o| o.role == Role::Vdata);
+        let Some(data) = data else { return Ok(()) };
+        let (first, agpr) = match data.value {
+            Value::Vgpr(first) => (first, false),
+            Value::Agpr(first) => (first, true),
+            _ => return Ok(()),
+        };
+        data.bits += more;
+        let fits = self.registers.vector(u32::from(first), data.bits, agpr);
+        data.value = fits.ok_or("vdata: there are no registers for the status of tfe")?;
+        Ok(())
+    }
+
+    /// The number of data registers of an image instruction follows from the enabled channels.
+    fn image_data(&self, b: &mut Building, row: &Row) {
+        let get = |which: Mod| b.mods.iter().find(|(m, _)| *m == which).map_or(0, |m| m.1);
+        let name = row.op.name();
+        let channels = get(Mod::Dmask).count_ones().max(1);
+        let gather = name.starts_with("image_gather4");
+        let mut count = if gather { 4 } else { channels };
+        if get(Mod::D16) == 1 {
+            count = count.div_ceil(2);
+        }
+        count += get(Mod::Tfe);
+        // LLVM's forms for each number of enabled channels; it has none for the others.
+        let forms: &[u32] = match name {
+            _ if name.starts_with("image_atomic") && name.contains("cmpswap") => &[0, 2, 2, 0, 4, 5],
+            _ if name.starts_with("image_atomic") => &[0, 1, 2, 0, 5],
+            _ if gather => &[0, 0, 2, 0, 4, 5],
+            _ => &[0, 1, 2, 3, 4, 5],
+        };
+        let Some(count) = forms.get(count as usize).copied().filter(|n| *n != 0) else { return };
+        if let Some(data) = b.operands.iter_mut().find(|o| o.role == Role::Vdata) {
+            let (first, agpr) = match data.value {
+                Value::Vgpr(first) => (first, false),
+                Value::Agpr(first) => (first, true),
+                _ => return,
+            };
+            // Registers beyond the last do not exist; such an instruction names only the first.
+            if let Some(value) = self.registers.vector(u32::from(first), count as u16 * 32, agpr) {
+                (data.value, data.bits) = (value, count as u16 * 32);
+            }
+        }
+    }
+}
+
+/// Families of memory instructions that compute addresses alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Buffer,
+    Global,
+    Scratch,
+}
+
+fn row_family(b: &Building) -> Family {
+    match b.layout.encoding.name() {
+        "MUBUF" | "MTBUF" | "VBUFFER" => Family::Buffer,
+        "SCRATCH" | "VSCRATCH" => Family::Scratch,
+        _ => Family::Global,
+    }
+}
