@@ -382,6 +382,7 @@ impl Program for ModuleCode {
             cluster: launch.cluster,
             cooperative: launch.cooperative,
             most_workers: launch.most_workers,
+            busy: launch.busy,
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,
         };

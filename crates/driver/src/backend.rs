@@ -4,6 +4,7 @@
 //! everything else (contexts, memory, stream order, handles). Addresses are real addresses of the process.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use crate::device::DeviceInfo;
 
@@ -286,6 +287,8 @@ pub struct LaunchRequest<'a> {
     pub cooperative: bool,
     /// The most multiprocessors that may run blocks; `None` for all of the device's.
     pub most_workers: Option<u32>,
+    /// How many multiprocessors run blocks of launches that share those of [`Launch::most_workers`].
+    pub busy: Option<&'a AtomicU32>,
     /// The context's id, unique in the process; device `malloc` allocates from this context's heap.
     pub context: u64,
     /// The device's ordinal.

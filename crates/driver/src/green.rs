@@ -1,11 +1,12 @@
 //! Green contexts: shares of a device's multiprocessors.
 //!
-//! A green context has the modules and the memory of the device's primary context. Kernels in its streams run
-//! on at most as many multiprocessors as its share has, and so do kernels in the default streams of a thread
-//! in which it is current.
+//! A green context has the modules and the memory of the device's primary context. The kernels in its streams
+//! together run on at most as many multiprocessors as its share has, and so do kernels in the default streams of
+//! a thread in which it is current, and kernels of graphs that were captured there. A kernel that finds all of
+//! them in use waits for some time only, since others may wait for it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use crate::capability;
@@ -187,6 +188,8 @@ pub struct Green {
     pub context: Arc<Context>,
     /// Its share of the device's multiprocessors.
     pub resource: Resource,
+    /// How many of them run kernels, of all of its streams together.
+    pub(crate) busy: AtomicU32,
     context_id: u64,
     /// Its handle, and that of the context as which it is made current.
     handles: OnceLock<(Handle, Handle)>,
@@ -230,6 +233,7 @@ fn make(resource: Resource, context: &Arc<Context>) -> Result<Handle> {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         context: Arc::clone(context),
         resource,
+        busy: AtomicU32::new(0),
         context_id: context.id(),
         handles: OnceLock::new(),
         alive: AtomicBool::new(true),

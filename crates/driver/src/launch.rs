@@ -10,7 +10,7 @@ use crate::backend::{LaunchRequest, Limits};
 use crate::cluster;
 use crate::device::attribute;
 use crate::error::{Error, Result};
-use crate::green;
+use crate::green::{self, Green};
 use crate::log;
 use crate::module::Function;
 use crate::occupancy;
@@ -127,8 +127,8 @@ pub struct Prepared {
     params: Params,
     /// The context's limits at submission.
     limits: Limits,
-    /// The most multiprocessors that the stream may use, as found at submission; 0: all.
-    most_workers: u32,
+    /// The green context of the stream, as found when it was submitted or captured.
+    green: Option<Arc<Green>>,
 }
 
 impl Prepared {
@@ -137,8 +137,8 @@ impl Prepared {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));
         let limits = Limits::default();
-        let most_workers = 0;
-        Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits, most_workers }
+        let green = None;
+        Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits, green }
     }
 
     /// The function.
@@ -205,8 +205,20 @@ impl Prepared {
             }
         }
         self.limits = module.context.kernel_limits();
-        self.most_workers = green::share_of(stream).map_or(0, |green| green.resource.count);
+        self.capture(stream);
         Ok(())
+    }
+
+    /// Takes the share of a launch that it replaces, unless it has one.
+    pub(crate) fn inherit(&mut self, old: &Prepared) {
+        if self.green.is_none() {
+            self.green.clone_from(&old.green);
+        }
+    }
+
+    /// Captures what belongs to the stream alone: its share of the multiprocessors.
+    pub(crate) fn capture(&mut self, stream: &Stream) {
+        self.green = green::share_of(stream);
     }
 
     /// Compiles a kernel on a separate thread if its first launch has to wait, so that kernels launched in a
@@ -256,7 +268,8 @@ impl Prepared {
             limits,
             cluster: self.cluster.map(|size| size.map(u32::from)),
             cooperative: self.cooperative,
-            most_workers: (self.most_workers != 0).then_some(self.most_workers),
+            most_workers: self.green.as_ref().map(|green| green.resource.count),
+            busy: self.green.as_ref().map(|green| &green.busy),
             context: module.context_id,
             device: module.context.device.ordinal,
         };

@@ -86,11 +86,17 @@ impl<'a> Job<'a> {
     /// Lets a called worker take part unless as many as may already do; [`Job::release`] undoes it.
     pub(crate) fn admit(&self) -> bool {
         let one_more = |called: u32| (called + 1 < self.workers).then_some(called + 1);
-        self.called.fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more).is_ok()
+        let admitted = self.called.fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more).is_ok();
+        if admitted && !self.launch.enter() {
+            self.called.fetch_sub(1, Ordering::AcqRel);
+            return false;
+        }
+        admitted
     }
 
     /// A called worker no longer takes part.
     pub(crate) fn release(&self) {
+        self.launch.leave();
         self.called.fetch_sub(1, Ordering::AcqRel);
     }
 

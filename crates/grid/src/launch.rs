@@ -1,5 +1,8 @@
 //! The description of a launch.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
 use wave::abi::{ClusterCtx, Code, MAX_CLUSTER};
 
 use crate::fault::{Fault, FaultKind};
@@ -75,13 +78,49 @@ pub struct Launch<'a> {
     pub cooperative: bool,
     /// The most workers that may take part, including the caller; `None` for all.
     pub most_workers: Option<u32>,
+    /// How many workers run launches that have [`Launch::most_workers`] together; `None` if this one has them for
+    /// itself.
+    pub busy: Option<&'a AtomicU32>,
     /// Number of the launch (`%gridid`).
     pub id: u64,
     /// The program around it.
     pub host: &'a dyn Host,
 }
 
+/// How long a launch waits for workers that run others of its share. Those may wait for this one, so it runs on
+/// the calling thread then.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 impl Launch<'_> {
+    /// Counts one more worker, unless as many as may already run launches of the share.
+    pub(crate) fn enter(&self) -> bool {
+        let Some(busy) = self.busy else { return true };
+        let most = self.most_workers.unwrap_or(u32::MAX).max(1);
+        let one_more = |now: u32| (now < most).then_some(now + 1);
+        busy.fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// Counts the calling thread, which runs the launch, once there is a place for it.
+    pub(crate) fn enter_in_time(&self) {
+        let mut since = None;
+        while !self.enter() {
+            if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                if let Some(busy) = self.busy {
+                    busy.fetch_add(1, Ordering::AcqRel);
+                }
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+
+    /// Undoes [`Launch::enter`] and [`Launch::enter_in_time`].
+    pub(crate) fn leave(&self) {
+        if let Some(busy) = self.busy {
+            busy.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
     /// Number of blocks, and threads per block; fails for illegal dimensions.
     pub(crate) fn shape(&self) -> Result<(u64, u32), Box<Fault>> {
         let product = |d: [u32; 3]| d.iter().try_fold(1u64, |n, &k| n.checked_mul(u64::from(k)));

@@ -357,6 +357,7 @@ impl Workers {
             pool.watchdog.limit(&job, time);
         }
         let turn = host::threads::Turn::unless_begun();
+        launch.enter_in_time();
         multiprocessor.run(&job, (!forked).then_some(pool));
         drop(turn);
         let published = job.slot.load(Ordering::Relaxed) != 0;
@@ -367,6 +368,7 @@ impl Workers {
             }
             pool.withdraw(&job);
         }
+        launch.leave();
         if watched.is_some() || published && job.has_failed() {
             pool.watchdog.forget(&job);
         }

@@ -406,6 +406,62 @@ fn several_threads_launch_at_the_same_time() {
     assert_eq!(total.load(SeqCst), 6 * 6 * (1..60).sum::<u64>());
 }
 
+/// Launches that share workers run on no more of them at a time, all together. One that finds none waits.
+#[test]
+fn launches_share_workers() {
+    let workers = Workers::new(6);
+    for most in [1, 2, 4] {
+        let (now, peak, runs) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
+        let code = Blocks(|_: &wave::abi::BlockCtx| {
+            peak.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+            std::thread::sleep(std::time::Duration::from_micros(200));
+            now.fetch_sub(1, SeqCst);
+            runs.fetch_add(1, SeqCst);
+            Stop::Done
+        });
+        let busy = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let host = TestHost::default();
+                    let mut shape = launch(&code, &host, 8, 32);
+                    (shape.most_workers, shape.busy) = (Some(most), Some(&busy));
+                    for _ in 0..4 {
+                        workers.run(&shape).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!((runs.load(SeqCst), busy.load(SeqCst)), (3 * 4 * 8, 0));
+        assert!(peak.load(SeqCst) <= most, "{} of {most}", peak.load(SeqCst));
+    }
+}
+
+/// A launch that others of its share wait for runs, though they have all its workers.
+#[test]
+fn a_launch_that_others_of_its_share_wait_for_runs() {
+    let workers = Workers::new(3);
+    let (busy, come) = (AtomicU32::new(0), AtomicU32::new(0));
+    let code = Blocks(|_: &wave::abi::BlockCtx| {
+        come.fetch_add(1, SeqCst);
+        while come.load(SeqCst) < 2 {
+            std::thread::yield_now();
+        }
+        Stop::Done
+    });
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let host = TestHost::default();
+                let mut shape = launch(&code, &host, 1, 32);
+                (shape.most_workers, shape.busy) = (Some(1), Some(&busy));
+                workers.run(&shape).unwrap();
+            });
+        }
+    });
+    assert_eq!((come.load(SeqCst), busy.load(SeqCst)), (2, 0));
+}
+
 /// A launch with fewer workers than the pool has runs on no more of them at a time.
 #[test]
 fn a_launch_runs_on_no_more_workers_than_it_may() {

@@ -69,6 +69,7 @@ pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Resul
         cluster: run.cluster,
         cooperative: run.cooperative,
         most_workers: None,
+        busy: None,
         id: 1,
         host: &memory,
     });

@@ -53,6 +53,7 @@ pub fn launch(
             cluster: None,
             cooperative: false,
             most_workers: None,
+            busy: None,
             id: 1,
             host: &memory,
         })

@@ -255,6 +255,24 @@ fn kernels_run_on_their_share() {
                 let [seen] = cuda.read::<u32, 1>(notes);
                 assert!((1..=share as u32).contains(&seen.count_ones()), "{seen:#b} in {stream:#x}");
             }
+            // A captured launch keeps the share, wherever the graph is launched, and with new parameters.
+            let mut graph = 0u64;
+            cuda.ok("cuStreamBeginCapture_v2", &[own, 2]);
+            assert_eq!(launch(cuda, kernel, 48, own, notes, false), OK);
+            cuda.ok("cuStreamEndCapture", &[own, at(&mut graph)]);
+            let (mut node, mut count, mut params) = (0u64, 1usize, [0u64; 9]);
+            cuda.ok("cuGraphGetNodes", &[graph, at(&mut node), at(&mut count)]);
+            let exec = cuda.made("cuGraphInstantiateWithFlags", &[graph, 0]);
+            cuda.ok("cuCtxPopCurrent_v2", &[0]);
+            for _ in 0..2 {
+                cuda.ok("cuMemsetD8_v2", &[notes, 0, 64]);
+                cuda.rows(&[("cuGraphLaunch", &[exec, 0], OK), ("cuCtxSynchronize", &[], OK)]);
+                let [seen] = cuda.read::<u32, 1>(notes);
+                assert!((1..=share as u32).contains(&seen.count_ones()), "{seen:#b} of a graph");
+                cuda.ok("cuGraphKernelNodeGetParams_v2", &[node, at(&mut params)]);
+                cuda.ok("cuGraphExecKernelNodeSetParams_v2", &[exec, node, at(&mut params)]);
+            }
+            cuda.ok("cuCtxPushCurrent_v2", &[view]);
             // A cooperative launch needs all its blocks at once on the share.
             let room = u64::from(most as u32) * share;
             assert_eq!(launch(cuda, kernel, room + 1, own, notes, true), TOO_LARGE);

@@ -143,8 +143,12 @@ impl Exec {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: no such node, another kind of node, or a change that an update cannot make.
-    pub fn set_work(&self, node: Handle, work: Work) -> Result<()> {
+    pub fn set_work(&self, node: Handle, mut work: Work) -> Result<()> {
         let place = self.place(node)?;
+        place.with(|old| {
+            work.inherit(old);
+            Ok(())
+        })?;
         let mut plan = self.plan();
         let task = Task::of(&work);
         let step = step_for(&mut plan, place, &task)?;

@@ -149,12 +149,16 @@ pub fn with_work<T>(node: Handle, read: impl FnOnce(&Work) -> Result<T>) -> Resu
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: no such node, or a node of another kind.
-pub fn set_work(node: Handle, work: Work) -> Result<()> {
-    let replace = || {
+pub fn set_work(node: Handle, mut work: Work) -> Result<()> {
+    let mut replace = || {
         let (graph, index) = place(node)?;
-        if graph.lock().entry(index)?.work.kind() != work.kind() {
+        let body = graph.lock();
+        let old = &body.entry(index)?.work;
+        if old.kind() != work.kind() {
             return Err(Error::InvalidValue);
         }
+        work.inherit(old);
+        drop(body);
         graph.take_in(&work)?;
         let mut body = graph.lock();
         let old = std::mem::replace(&mut body.entry_mut(index)?.work, work.clone());

@@ -299,6 +299,13 @@ impl Work {
         }
     }
 
+    /// Takes over what new parameters of a node do not say: where a captured kernel runs.
+    pub(super) fn inherit(&mut self, old: &Work) {
+        if let (Work::Kernel(new), Work::Kernel(old)) = (self, old) {
+            new.launch.inherit(&old.launch);
+        }
+    }
+
     /// The graphs that a node with this work owns.
     pub(super) fn graphs(&self) -> &[Arc<Graph>] {
         match self {

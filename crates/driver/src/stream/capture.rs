@@ -509,11 +509,12 @@ impl Part {
                 Ok(())
             }
             Operation::Wait(wait) => self.wait(wait.event()),
-            operation => {
-                if let Operation::Launch(launch) = &operation
-                    && launch.function().module.context_id != stream.context_id()
-                {
-                    return Err(Error::InvalidHandle);
+            mut operation => {
+                if let Operation::Launch(launch) = &mut operation {
+                    if launch.function().module.context_id != stream.context_id() {
+                        return Err(Error::InvalidHandle);
+                    }
+                    launch.capture(stream);
                 }
                 let context = stream.context()?.handle;
                 self.append(Work::of(operation, context)?)

@@ -114,6 +114,7 @@ pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32)
         cluster: None,
         cooperative: false,
         most_workers: None,
+        busy: None,
         id: 7,
         host,
     }
