@@ -210,7 +210,7 @@ impl Prepared {
     }
 
     /// Takes the share of a launch that it replaces, unless it has one.
-    pub(crate) fn inherit(&mut self, old: &Prepared) {
+    pub fn inherit(&mut self, old: &Prepared) {
         if self.green.is_none() {
             self.green.clone_from(&old.green);
         }

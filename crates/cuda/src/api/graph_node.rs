@@ -190,7 +190,8 @@ pub(super) fn kernel_params(kernel: &Kernel) -> KernelParams {
 pub(super) fn with_attributes(kernel: &Kernel, attributes: Attributes) -> Result<Kernel> {
     let params = KernelParams { params: 0, ..kernel_params(kernel) };
     let function = Arc::clone(kernel.launch.function());
-    let launch = prepare(function, &params, &attributes, kernel.launch.params().clone())?;
+    let mut launch = prepare(function, &params, &attributes, kernel.launch.params().clone())?;
+    launch.inherit(&kernel.launch);
     Ok(Kernel::new(launch, kernel.name, attributes))
 }
 

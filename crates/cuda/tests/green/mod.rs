@@ -272,6 +272,14 @@ fn kernels_run_on_their_share() {
                 cuda.ok("cuGraphKernelNodeGetParams_v2", &[node, at(&mut params)]);
                 cuda.ok("cuGraphExecKernelNodeSetParams_v2", &[exec, node, at(&mut params)]);
             }
+            // With another priority, too.
+            let mut priority = [0u64; 8];
+            cuda.ok("cuGraphKernelNodeSetAttribute", &[node, 8, at(&mut priority)]);
+            let exec = cuda.made("cuGraphInstantiateWithFlags", &[graph, 0]);
+            cuda.ok("cuMemsetD8_v2", &[notes, 0, 64]);
+            cuda.rows(&[("cuGraphLaunch", &[exec, 0], OK), ("cuCtxSynchronize", &[], OK)]);
+            let [seen] = cuda.read::<u32, 1>(notes);
+            assert!((1..=share as u32).contains(&seen.count_ones()), "{seen:#b} with an attribute");
             cuda.ok("cuCtxPushCurrent_v2", &[view]);
             // A cooperative launch needs all its blocks at once on the share.
             let room = u64::from(most as u32) * share;
