@@ -277,6 +277,15 @@ pub fn share_of(stream: &Stream) -> Option<Arc<Green>> {
     assigned.get(&stream.id).map(|(_, green)| Arc::clone(green))
 }
 
+/// The green context that a context's handle stands for, or for null the one that is current.
+pub fn named(context: Handle) -> Option<Arc<Green>> {
+    match context {
+        _ if MADE.load(Ordering::Acquire) == 0 => None,
+        0 => context::current_green(),
+        view => VIEWS.get(view),
+    }
+}
+
 /// Fails if the green context of a stream is destroyed.
 pub fn check_stream(stream: &Stream) -> Result<()> {
     if MADE.load(Ordering::Relaxed) == 0 { Ok(()) } else { share_of(stream).map_or(Ok(()), |g| g.check()) }

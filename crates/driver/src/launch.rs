@@ -209,6 +209,11 @@ impl Prepared {
         Ok(())
     }
 
+    /// Makes the launch a green context's.
+    pub fn belongs_to(&mut self, green: Option<Arc<Green>>) {
+        self.green = green;
+    }
+
     /// Takes the share of a launch that it replaces, unless it has one.
     pub fn inherit(&mut self, old: &Prepared) {
         if self.green.is_none() {

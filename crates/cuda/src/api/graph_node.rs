@@ -14,7 +14,7 @@ use driver::memory::copy::Fill;
 use driver::memory::managed::Location;
 use driver::module::Function;
 use driver::stream::HostCall;
-use driver::{Error, Result, context as contexts, event};
+use driver::{Error, Result, context as contexts, event, green};
 
 use super::copy::{described, transfer_of};
 use super::external::steps;
@@ -167,7 +167,11 @@ pub(super) fn kernel(params: &KernelParams, attributes: &Attributes) -> Result<W
     let function = function_or_kernel(handle, || context_of(params.context))?;
     let buffer = launches::params(&function, In::at_address(params.params), In::at_address(params.extra))?;
     let name = Name { function: params.function, kernel: params.kernel, context: params.context };
-    let launch = prepare(function, params, attributes, buffer)?;
+    let mut launch = prepare(function, params, attributes, buffer)?;
+    if params.function == 0 {
+        // The context of a function is its module's.
+        launch.belongs_to(green::named(params.context));
+    }
     Ok(Work::Kernel(Box::new(Kernel::new(launch, name, attributes.clone()))))
 }
 

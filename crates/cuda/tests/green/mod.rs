@@ -280,6 +280,19 @@ fn kernels_run_on_their_share() {
             cuda.rows(&[("cuGraphLaunch", &[exec, 0], OK), ("cuCtxSynchronize", &[], OK)]);
             let [seen] = cuda.read::<u32, 1>(notes);
             assert!((1..=share as u32).contains(&seen.count_ones()), "{seen:#b} with an attribute");
+            // A node of a library's kernel runs in the context that it names.
+            let library = cuda.made("cuLibraryLoadData", &[TEXT.as_ptr() as u64, 0, 0, 0, 0, 0, 0]);
+            let of_library = cuda.made("cuLibraryGetKernel", &[library, c"where".as_ptr() as u64]);
+            let (mut to, graph) = (notes, cuda.made("cuGraphCreate", &[0]));
+            let mut arguments = [at(&mut to)];
+            let one = 1 | 1 << 32;
+            let mut params = [0, 48 | 1 << 32, one, one, 0, at(&mut arguments), 0, of_library, view];
+            cuda.made("cuGraphAddKernelNode_v2", &[graph, 0, 0, at(&mut params)]);
+            let exec = cuda.made("cuGraphInstantiateWithFlags", &[graph, 0]);
+            cuda.ok("cuMemsetD8_v2", &[notes, 0, 64]);
+            cuda.rows(&[("cuGraphLaunch", &[exec, 0], OK), ("cuCtxSynchronize", &[], OK)]);
+            let [seen] = cuda.read::<u32, 1>(notes);
+            assert!((1..=share as u32).contains(&seen.count_ones()), "{seen:#b} by a node");
             cuda.ok("cuCtxPushCurrent_v2", &[view]);
             // A cooperative launch needs all its blocks at once on the share.
             let room = u64::from(most as u32) * share;
