@@ -192,7 +192,9 @@ impl Capture {
         if self.ended.swap(true, Ordering::AcqRel) {
             return;
         }
-        for stream in std::mem::take(&mut *lock(&self.streams)) {
+        // The lock of the list is not held in the loop: a stream that joins takes its own lock first.
+        let streams = std::mem::take(&mut *lock(&self.streams));
+        for stream in streams {
             lock(&stream.capture).take_if(|part| Arc::ptr_eq(&part.capture, self));
         }
         lock(&CAPTURES).retain(|other| !Arc::ptr_eq(other, self));
@@ -217,7 +219,8 @@ impl Capture {
     /// on.
     fn is_joined(&self, next: &[Dependency]) -> bool {
         let mut ends: Vec<Handle> = lock(&self.left).iter().map(|one| one.0).collect();
-        for stream in lock(&self.streams).iter().skip(1) {
+        let streams = lock(&self.streams).clone();
+        for stream in streams.iter().skip(1) {
             if let Some(part) = &*lock(&stream.capture) {
                 ends.extend(part.next.iter().map(|one| one.0));
             }
