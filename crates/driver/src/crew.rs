@@ -4,7 +4,7 @@
 //! takes no work. While no work ends, it adds threads one by one, which end when they are idle.
 
 use std::sync::Condvar;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A full crew gets another thread if no work ends for this long.
@@ -17,6 +17,8 @@ pub(crate) struct Crew {
     /// The number of threads, unless they all wait.
     most: usize,
     threads: AtomicUsize,
+    /// Whether a thread could not be started.
+    refused: AtomicBool,
     /// Threads that watch the list, napping or asleep.
     free: AtomicUsize,
     /// How often a thread has ended its work.
@@ -38,6 +40,7 @@ impl Crew {
             name,
             most,
             threads: AtomicUsize::new(0),
+            refused: AtomicBool::new(false),
             free: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
@@ -94,6 +97,11 @@ impl Crew {
         ends
     }
 
+    /// Whether it has no threads because the system refuses them.
+    pub fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::SeqCst) && self.threads.load(Ordering::SeqCst) == 0
+    }
+
     fn spawn(&'static self, run: impl FnOnce() + Send + 'static) {
         if self.threads.fetch_add(1, Ordering::SeqCst) >= self.most {
             self.threads.fetch_sub(1, Ordering::SeqCst);
@@ -110,6 +118,7 @@ impl Crew {
             // The thread that waits for the work runs it instead; only the overlap is lost.
             self.free.fetch_sub(1, Ordering::SeqCst);
             self.threads.fetch_sub(1, Ordering::SeqCst);
+            self.refused.store(true, Ordering::SeqCst);
         }
     }
 }

@@ -214,7 +214,7 @@ impl Event {
         let point = self.point()?;
         Ok(match &self.marks {
             Some(marks) => marks.reached(marks.asked()),
-            None => point.is_none_or(|p| p.reached()),
+            None => point.is_none_or(|p| p.poll()),
         })
     }
 

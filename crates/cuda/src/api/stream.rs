@@ -82,7 +82,7 @@ api! {
     Object Invalidates fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         stream.check_not_capturing()?;
-        if stream.idle() {
+        if stream.poll() {
             return stream.context()?.check();
         }
         Err(Error::NotReady)

@@ -85,7 +85,10 @@ fn streams_fork_and_join_by_events() {
         for _ in 0..3 {
             kit.write(words, &[0u32; 4]);
             kit.run(exec);
-            assert_eq!(kit.read::<u32, 4>(words), [12 * 31 + 2, 2, 1, 0]);
+            let [mixed, put, copied, rest] = kit.read(words);
+            assert_eq!([mixed, put, rest], [12 * 31 + 2, 2, 0]);
+            // The copy and the second kernel have no order.
+            assert!([1, 12].contains(&copied), "{copied}");
         }
     });
 }

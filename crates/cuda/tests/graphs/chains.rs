@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::by_name::Library;
 
-use super::kit::{EMPTY, Kit, WAIT_EVENT, isolated, list, params};
+use super::kit::{EMPTY, Kit, RECORD_EVENT, WAIT_EVENT, isolated, list, params};
 
 const STREAMS: usize = 2000;
 /// Too small for a thread that runs each stream below the one that waits for it.
@@ -85,5 +85,37 @@ fn many_streams_run_in_few_addresses() {
         }
         kit.ok("cuCtxSynchronize", &[]);
         assert_eq!(kit.word(counter), 64 * 51);
+    });
+}
+
+/// If the system refuses threads, a program that asks whether work has ended runs it.
+#[test]
+fn work_ends_without_threads() {
+    isolated("graphs::chains::work_ends_without_threads", |kit| {
+        let counter = kit.words(1);
+        let (add, one) = (kit.function("add"), 1u32);
+        let arguments = [std::ptr::from_ref(&counter) as u64, std::ptr::from_ref(&one) as u64];
+        let limit = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
+        // SAFETY: the calls read numbers and a structure on this stack. The limit does not bind root.
+        unsafe {
+            assert_eq!(libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit), 0);
+            assert!(libc::geteuid() != 0 || libc::setresuid(65534, 65534, 65534) == 0);
+        }
+        let event = kit.made("cuEventCreate", &[0]);
+        kit.ok("cuLaunchKernel", &[add, 1, 1, 1, 1, 1, 1, 0, kit.stream, list(&arguments), 0]);
+        kit.ok("cuEventRecord", &[event, kit.stream]);
+        while kit.call("cuEventQuery", &[event]) != 0 {}
+        kit.ok("cuLaunchKernel", &[add, 1, 1, 1, 1, 1, 1, 0, kit.stream, list(&arguments), 0]);
+        while kit.call("cuStreamQuery", &[kit.stream]) != 0 {}
+        // A graph in one stream waits for a record inside a graph in another.
+        let (first, second) = (kit.graph(), kit.graph());
+        kit.add_kernel(first, &[], "add", &[counter, 1]);
+        kit.add(first, &[], params(RECORD_EVENT, &[event]));
+        kit.add(second, &[], params(WAIT_EVENT, &[event]));
+        let other = kit.made("cuStreamCreate", &[1]);
+        kit.ok("cuGraphLaunch", &[kit.instantiate(first), other]);
+        kit.run(kit.instantiate(second));
+        kit.ok("cuStreamSynchronize", &[other]);
+        assert_eq!(kit.word(counter), 3);
     });
 }

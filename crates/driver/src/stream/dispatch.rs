@@ -49,6 +49,11 @@ impl Dispatcher {
         self.crew.wake(|| self.run());
     }
 
+    /// Whether no thread runs streams that nobody waits for, because the system refuses threads.
+    pub(super) fn is_missing(&self) -> bool {
+        self.crew.is_refused()
+    }
+
     /// The main loop of a dispatcher thread, which starts counted as free.
     fn run(&'static self) {
         let mut last = Instant::now();

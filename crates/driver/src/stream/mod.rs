@@ -18,6 +18,8 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table};
 
+use dispatch::dispatcher;
+
 pub use operation::{HostCall, Operation};
 pub use queue::Policy;
 use queue::Queue;
@@ -41,9 +43,19 @@ impl Point {
             || self.inside.as_ref().is_some_and(|reached| reached.load(Ordering::Acquire))
     }
 
+    /// Whether it is reached, for a program that asks again until it is: without dispatchers, which the system
+    /// may refuse, the calling thread runs the stream's work.
+    pub fn poll(&self) -> bool {
+        if !self.reached() && dispatcher().is_missing() {
+            self.stream.drain(self.sequence);
+        }
+        self.reached()
+    }
+
     /// Waits for it; runs the stream's work unless another thread does.
     pub fn wait(&self) {
-        if self.inside.is_none() && queue::depth() < DEEPEST {
+        let own = self.inside.is_none() && queue::depth() < DEEPEST;
+        if own || dispatcher().is_missing() {
             return self.stream.drain(self.sequence);
         }
         // What follows the point in its operation may wait for the calling thread, so another one must run
@@ -221,6 +233,11 @@ impl Stream {
     /// Whether no work is pending or running.
     pub fn idle(&self) -> bool {
         self.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
+    }
+
+    /// As [`Stream::idle`], for a program that asks again until it is.
+    pub fn poll(self: &Arc<Self>) -> bool {
+        self.idle() || self.point().poll()
     }
 
     /// Notes that the handle is destroyed. Pending work still runs.

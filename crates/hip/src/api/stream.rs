@@ -208,7 +208,7 @@ api! {
     Context Invalidates fn hipStreamQuery / hipStreamQuery_spt (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         stream.check_not_capturing()?;
-        if stream.idle() { Ok(stream.context()?.check()?) } else { Err(Error::NotReady) }
+        if stream.poll() { Ok(stream.context()?.check()?) } else { Err(Error::NotReady) }
     }
 
     Context Invalidates fn hipStreamSynchronize / hipStreamSynchronize_spt (handle: Handle) |own| {
