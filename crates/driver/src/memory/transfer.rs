@@ -139,6 +139,12 @@ impl Side {
             return Ok(Keep::Array(array));
         }
         let Layout { base, before, pitch } = self.layout(extent, None).ok_or(Error::InvalidValue)?;
+        // Whole rows of device memory may be skipped as bytes. The manual forbids it, but Dr.Jit has relied on it
+        // since 2022. A row that is skipped in part must still hold the copied bytes (tests/probe).
+        let right = match (self.place, self.pitch[0]) {
+            (Place::Device(_), pitch @ 1..) => last(x % pitch, extent[0])?,
+            _ => right,
+        };
         let short_slice = self.pitch[1] != 0 && self.pitch[1] < bottom && extent[2] > 1;
         if self.pitch[0] > MAX_PITCH || pitch[0] < right || short_slice || base == 0 {
             return Err(Error::InvalidValue);
