@@ -977,7 +977,8 @@ def ptx1():
     for t in ["f32", "f64"]:
         simple(g, f"div.{t}", [t, t], out_of(t), 13, "approx" if t == "f32" else "exact", name=f"ptx1.div.{t}")
         for op in ["rcp", "sqrt", "rsqrt"] if t == "f32" else ["sqrt", "rsqrt"]:
-            simple(g, f"{op}.{t}", [t], out_of(t), 13, "approx" if t == "f32" else "exact", name=f"ptx1.{op}.{t}")
+            check = "approx" if t == "f32" else "exact"
+            simple(g, f"{op}.{t}", [t], out_of(t), 13, check, name=f"ptx1.{op}.{t}")
     for op in ["sin", "cos", "lg2", "ex2"]:
         simple(g, f"{op}.f32", ["f32"], "b32", 10, "approx", name=f"ptx1.{op}.f32")
 

@@ -402,8 +402,8 @@ fn host_functions_may_say_how_they_are_waited_for() {
     });
 }
 
-/// Dr.Jit takes 5 channels apart this way: 4 of each texel to the front of a buffer, the other behind them, with a
-/// pitch that is shorter than what is skipped.
+/// Dr.Jit takes 5 channels apart this way: 4 of each texel to the front of a buffer, the other behind them,
+/// with a pitch that is shorter than what is skipped.
 #[test]
 fn whole_rows_of_device_memory_are_skipped_as_bytes() {
     isolated("batches::whole_rows_of_device_memory_are_skipped_as_bytes", &[], || {
@@ -415,7 +415,8 @@ fn whole_rows_of_device_memory_are_skipped_as_bytes() {
         let packed = cuda.made("cuMemAlloc_v2", &[TEXELS * 5]);
         let staged = cuda.made("cuMemAlloc_v2", &[TEXELS * 5]);
         cuda.ok("cuMemcpyHtoD_v2", &[packed, at(&mut bytes[0]), TEXELS * 5]);
-        // `CUDA_MEMCPY2D`: bytes and rows to skip, kind, host, device, array, pitch of either side; the extent.
+        // `CUDA_MEMCPY2D`: bytes and rows to skip, kind, host, device, array, pitch of either side; the
+        // extent.
         let copy = |x: u64, pitch: u64, width: u64| {
             [0, 0, DEVICE, 0, packed, 0, 5, x, 0, DEVICE, 0, staged, 0, pitch, width, TEXELS]
         };
@@ -432,8 +433,8 @@ fn whole_rows_of_device_memory_are_skipped_as_bytes() {
         for (n, texel) in bytes.chunks(5).enumerate() {
             assert_eq!((&texels[n * 4..][..4], others[n]), (&texel[..4], texel[4]), "texel {n}");
         }
-        // A part of a row is not skipped into the next one, nothing is written behind the memory, and the rows of
-        // the host's memory are not skipped in this way.
+        // A part of a row is not skipped into the next one, nothing is written behind the memory, and the
+        // rows of the host's memory are not skipped in this way.
         let (mut part, mut behind, mut host) = (copy(2, 4, 3), copy(TEXELS * 4 + 1, 1, 1), copy(0, 4, 4));
         (host[0], host[2], host[3], host[6], host[15]) = (10, HOST, at(&mut bytes[0]), 5, 2);
         for (wrong, told) in [(&mut part, "part"), (&mut behind, "behind"), (&mut host, "host")] {

@@ -228,8 +228,8 @@ fn faults_are_told_without_a_context_too() {
     });
 }
 
-/// A program that allocates and frees in a stream may submit far ahead of it. What the stream is going to free
-/// is available to what follows in the stream.
+/// A program that allocates and frees in a stream may submit far ahead of it. What the stream is going to
+/// free is available to what follows in the stream.
 #[test]
 fn memory_that_a_stream_will_free_can_be_allocated_in_it() {
     extern "C" fn late(_: *mut c_void) {

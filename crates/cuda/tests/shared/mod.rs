@@ -63,7 +63,8 @@ fn limits_follow_the_capability() {
     }
 }
 
-/// The manual of `cuCtxSetLimit`: the depth is 2 at first and at most 24, and only devices before 9.0 have it.
+/// The manual of `cuCtxSetLimit`: the depth is 2 at first and at most 24, and only devices before 9.0 have
+/// it.
 #[test]
 fn the_depth_of_synchronisation_is_a_limit_before_9_0() {
     const SYNC_DEPTH: u32 = 3;

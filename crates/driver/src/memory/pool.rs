@@ -29,8 +29,8 @@ pub struct Pool {
     pub managed: bool,
     /// Whether it is a default pool, which cannot be destroyed.
     pub default: bool,
-    /// The devices that were given access, other than the pool's own. Nothing depends on it: devices reach all
-    /// memory of the process.
+    /// The devices that were given access, other than the pool's own. Nothing depends on it: devices reach
+    /// all memory of the process.
     opened: Mutex<BTreeSet<u32>>,
     /// What this process shares of the pool with others, or what it knows of another process's pool.
     pub(super) shared: Option<Shared>,
@@ -278,8 +278,8 @@ impl Pool {
 }
 
 /// Allocates memory from a pool (by default the current pool of the stream's device) in stream order. The
-/// memory is usable at once; stream order matters only when it is freed. If there is not enough memory, waits for
-/// the stream, which may free some. Size 0 gives null.
+/// memory is usable at once; stream order matters only when it is freed. If there is not enough memory, waits
+/// for the stream, which may free some. Size 0 gives null.
 pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u64> {
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;

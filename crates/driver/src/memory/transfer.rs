@@ -139,8 +139,8 @@ impl Side {
             return Ok(Keep::Array(array));
         }
         let Layout { base, before, pitch } = self.layout(extent, None).ok_or(Error::InvalidValue)?;
-        // Whole rows of device memory may be skipped as bytes. The manual forbids it, but Dr.Jit has relied on it
-        // since 2022. A row that is skipped in part must still hold the copied bytes (tests/probe).
+        // Whole rows of device memory may be skipped as bytes. The manual forbids it, but Dr.Jit has relied
+        // on it since 2022. A row that is skipped in part must still hold the copied bytes (tests/probe).
         let right = match (self.place, self.pitch[0]) {
             (Place::Device(_), pitch @ 1..) => last(x % pitch, extent[0])?,
             _ => right,

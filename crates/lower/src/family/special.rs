@@ -250,8 +250,8 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     l.op1(Op::Pack { part: I, whole: Ty::I64 }, &[zero, r])
 }
 
-/// `rsqrt.approx.f64`, which the hardware rounds correctly: the reciprocal of the rounded root, and one step with
-/// the exact errors of both. 0, infinity and NaN have no such step, because its term is a NaN.
+/// `rsqrt.approx.f64`, which the hardware rounds correctly: the reciprocal of the rounded root, and one step
+/// with the exact errors of both. 0, infinity and NaN have no such step, because its term is a NaN.
 pub fn reciprocal_root(l: &mut Lower, x: Value) -> Value {
     let mode = FloatMode::rn(Fmt::F64);
     let number = |l: &mut Lower, v: f64| l.constant(Ty::I64, v.to_bits().into());

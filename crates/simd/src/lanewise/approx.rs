@@ -150,8 +150,8 @@ fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand, b: Operand) -> Ope
     e.canonical(fmt, r)
 }
 
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` compute the upper half only; the correctly rounded value is
-/// within their bound.
+/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` compute the upper half only; the correctly rounded value
+/// is within their bound.
 fn double(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand) -> Result<Operand> {
     let upper = e.lit(Ty::I64, !0xffff_ffffu128);
     let a = e.flush(Fmt::F64, ftz, a);
