@@ -32,6 +32,7 @@ const TARGETS: &[(&str, &str, &[u32])] = &[
     ("gfx908", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx90a", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx942", include_str!("../tables/gfx9.tsv"), &[64]),
+    ("gfx1030", include_str!("../tables/gfx10.tsv"), &[32, 64]),
 ];
 
 #[test]
@@ -50,8 +51,10 @@ fn random_instructions_are_decoded_or_refused_alike() {
 }
 
 /// The instructions of a file as llvm-objdump prints them: address and text.
-fn objdump(file: &Path) -> Vec<(u64, String)> {
-    let output = Command::new("llvm-objdump-19").arg("-d").arg(file).output().expect("llvm-objdump-19 runs");
+fn objdump(file: &Path, wave: Option<u32>) -> Vec<(u64, String)> {
+    let mut command = Command::new("llvm-objdump-19");
+    command.arg("-d").args(wave.map(|lanes| format!("--mattr=+wavefrontsize{lanes}")));
+    let output = command.arg(file).output().expect("llvm-objdump-19 runs");
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines()
         .filter_map(|line| {
@@ -67,7 +70,8 @@ fn compare_object(file: &Path, target: &str, wave: u32) -> usize {
     let bytes = std::fs::read(file).expect("an object");
     let object = CodeObject::read(&bytes).expect("a code object");
     let decoder = Decoder::new(Target::of_name(target).expect("a target"), wave).expect("a table");
-    let theirs = objdump(file);
+    let both = Target::of_name(target).is_some_and(|t| t.generation.has_wave32());
+    let theirs = objdump(file, both.then_some(wave));
     for (address, text) in &theirs {
         let bytes = object.bytes_at(*address).expect("code");
         let ours = decoder.decode(bytes, *address).map(|inst| inst.to_string());

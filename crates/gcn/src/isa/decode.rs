@@ -195,8 +195,8 @@ impl Decoder {
                     return Ok(());
                 }
                 let (neg, abs, sext, acc) = (set(neg), set(abs), set(sext), set(acc));
-                let agpr = acc && self.target.generation.is_gfx90a_or_later_compute()
-                    || acc && !matches!(kind, Kind::Data(_));
+                let unified = self.target.generation.is_gfx90a_or_later_compute();
+                let agpr = acc && (unified || !matches!(kind, Kind::Data(_)));
                 let number = field.get(b.bits);
                 let wide = field.width();
                 let (value, bits, ty) = self
@@ -257,6 +257,8 @@ impl Decoder {
         let wrong = match which {
             Mod::DstSel | Mod::Src0Sel | Mod::Src1Sel => value == 7,
             Mod::DstUnused => value == 3,
+            // In the field of the first source, beside the numbers of other encodings.
+            Mod::Fi => !matches!(value, 0 | 1 | 233 | 234),
             Mod::DppCtrl => match value {
                 0..=0xff | 0x101..=0x10f | 0x111..=0x11f | 0x121..=0x12f | 0x140 | 0x141 => false,
                 0x130 | 0x134 | 0x138 | 0x13c | 0x142 | 0x143 => gfx10,
@@ -395,6 +397,9 @@ impl Decoder {
     /// Scalar memory: a constant, a register, or both.
     fn scalar_offset(&self, b: &mut Building) -> Result<(), Wrong> {
         let offset = b.get("offset");
+        if b.layout.field("imm").is_none() {
+            return self.scalar_offset_gfx10(b, offset);
+        }
         let (imm, soe) = (b.get("imm") == 1, b.get("soe") == 1);
         let signed = i64::from((offset << 11) as i32 >> 11);
         let register = |number: u32| {
@@ -411,15 +416,39 @@ impl Decoder {
         Ok(())
     }
 
+    /// From gfx10 on there are always both; the null register stands for none.
+    fn scalar_offset_gfx10(&self, b: &mut Building, offset: u32) -> Result<(), Wrong> {
+        let number = b.get("soffset");
+        let value = self.registers.destination(number, 32, Without::Nothing);
+        let value = value.ok_or_else(|| format!("soffset is {number:#x}: there is no such register"))?;
+        // With an offset of 0, the null register is written as a register.
+        if number != self.no_address() || offset == 0 {
+            b.push(Role::Soffset, value, 32);
+        }
+        if offset != 0 {
+            b.push(Role::Offset, Value::Imm(i64::from((offset << 11) as i32 >> 11)), 32);
+        }
+        Ok(())
+    }
+
+    /// The number of a scalar address that stands for none: the null register, where it exists.
+    fn no_address(&self) -> u32 {
+        match self.target.generation {
+            Generation::Gfx10 => 0x7d,
+            Generation::Gfx11 | Generation::Gfx12 => 0x7c,
+            _ => 0x7f,
+        }
+    }
+
     fn vector_address(&self, b: &mut Building, row: &Row) -> Result<(), Wrong> {
         let sve = row.tokens.iter().any(|t| matches!(t, Token::Mod(Mod::Sve, _)));
         let number = b.get("vaddr");
         let bits = match row_family(b) {
             Family::Buffer => 32 * (b.get("idxen") + b.get("offen")) as u16,
-            Family::Global if b.get("saddr") == 0x7f => 64,
+            Family::Global if b.get("saddr") == self.no_address() => 64,
             Family::Global => 32,
             Family::Scratch if sve => 32 * b.get("sve") as u16,
-            Family::Scratch if b.get("saddr") == 0x7f => 32,
+            Family::Scratch if b.get("saddr") == self.no_address() => 32,
             Family::Scratch => 0,
         };
         let value = match bits {
@@ -434,7 +463,7 @@ impl Decoder {
     fn scalar_address(&self, b: &mut Building) -> Result<(), Wrong> {
         let number = b.get("saddr");
         let scratch = row_family(b) == Family::Scratch;
-        if number == 0x7f {
+        if number == self.no_address() || scratch && number == 0x7f {
             b.push(Role::Saddr, Value::Off, 0);
             return Ok(());
         }
@@ -447,7 +476,7 @@ impl Decoder {
 
     /// Sizes that depend on controls.
     fn finish(&self, b: &mut Building, row: &Row) -> Result<(), Wrong> {
-        let lds = b.mods.iter().any(|m| *m == (Mod::Lds, 1));
+        let lds = b.mods.contains(&(Mod::Lds, 1));
         if lds {
             b.operands.retain(|o| !matches!(o.role, Role::Vdata | Role::Vdst));
             if b.get("acc") == 1 {
@@ -458,7 +487,7 @@ impl Decoder {
             for (which, field) in [(Mod::Idxen, "idxen"), (Mod::Offen, "offen")] {
                 b.control(which, field);
             }
-            if b.mods.iter().any(|m| *m == (Mod::Tfe, 1)) {
+            if b.mods.contains(&(Mod::Tfe, 1)) {
                 if lds {
                     return Err("lds and tfe exclude each other".into());
                 }
@@ -504,7 +533,7 @@ impl Decoder {
         count += get(Mod::Tfe);
         // LLVM's forms for each number of enabled channels; it has none for the others.
         let forms: &[u32] = match name {
-            _ if name.starts_with("image_atomic") && name.contains("cmpswap") => &[0, 2, 2, 0, 4, 5],
+            _ if name.starts_with("image_atomic") && name.contains("cmpswap") => &[0, 2, 2, 0, 4],
             _ if name.starts_with("image_atomic") => &[0, 1, 2, 0, 5],
             _ if gather => &[0, 0, 2, 0, 4, 5],
             _ => &[0, 1, 2, 3, 4, 5],

@@ -184,3 +184,82 @@ pub fn format_before_gfx10(number: u32) -> String {
 pub fn is_cdna2_or_later(generation: Generation) -> bool {
     matches!(generation, Gfx90a | Gfx940)
 }
+
+/// The unified formats of gfx10: data formats, each with its number formats. (RDNA 2 ISA, "Buffer image
+/// formats".)
+pub fn unified_format(number: u32) -> String {
+    const ALL: [&str; 7] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT"];
+    const WORDS: [&str; 3] = ["UINT", "SINT", "FLOAT"];
+    let six = ALL.get(..6).unwrap_or(&ALL);
+    let groups: [(&str, &[&str]); 14] = [
+        ("8", six),
+        ("16", &ALL),
+        ("8_8", six),
+        ("32", &WORDS),
+        ("16_16", &ALL),
+        ("10_11_11", &ALL),
+        ("11_11_10", &ALL),
+        ("10_10_10_2", six),
+        ("2_10_10_10", six),
+        ("8_8_8_8", six),
+        ("32_32", &WORDS),
+        ("16_16_16_16", &ALL),
+        ("32_32_32", &WORDS),
+        ("32_32_32_32", &WORDS),
+    ];
+    let mut left = match number {
+        0 => return " format:[BUF_FMT_INVALID]".into(),
+        1 => return String::new(),
+        n => n as usize - 1,
+    };
+    for (data, numbers) in groups {
+        if let Some(numeric) = numbers.get(left) {
+            return format!(" format:[BUF_FMT_{data}_{numeric}]");
+        }
+        left -= numbers.len();
+    }
+    format!(" format:{number}")
+}
+
+/// The operand of `s_version`; `None` if it has bits without a name.
+pub fn version(number: u32) -> Option<String> {
+    if number & 0x1f00 != 0 {
+        return None;
+    }
+    let code = match number & 0xff {
+        0 => "UC_VERSION_GFX7".to_owned(),
+        4 => "UC_VERSION_GFX10".to_owned(),
+        6 => "UC_VERSION_GFX11".to_owned(),
+        9 => "UC_VERSION_GFX12".to_owned(),
+        other => other.to_string(),
+    };
+    let flags = [(13, "UC_VERSION_W64_BIT"), (14, "UC_VERSION_W32_BIT"), (15, "UC_VERSION_MDP_BIT")];
+    let set: Vec<&str> =
+        flags.iter().filter(|(bit, _)| number >> bit & 1 == 1).map(|(_, name)| *name).collect();
+    let add = |text: String, (i, name): (usize, &&str)| match i {
+        0 => format!("{text}|{name}"),
+        _ => format!("({text})|{name}"),
+    };
+    Some(set.iter().enumerate().fold(code, add))
+}
+
+/// The counters of `s_waitcnt_depctr`: those that differ from the largest value, or all.
+pub fn dependencies(number: u32) -> String {
+    const COUNTERS: [(&str, u32, u32); 7] = [
+        ("depctr_hold_cnt", 7, 1),
+        ("depctr_sa_sdst", 0, 1),
+        ("depctr_va_vdst", 12, 4),
+        ("depctr_va_sdst", 9, 3),
+        ("depctr_va_ssrc", 8, 1),
+        ("depctr_va_vcc", 1, 1),
+        ("depctr_vm_vsrc", 2, 3),
+    ];
+    let known = COUNTERS.iter().fold(0, |all, (_, low, bits)| all | ((1u32 << bits) - 1) << low);
+    if number & !known & 0xffff != 0 {
+        return format!("{:#x}", number & 0xffff);
+    }
+    let values = COUNTERS.map(|(name, low, bits)| (name, number >> low & ((1 << bits) - 1), (1 << bits) - 1));
+    let usual = values.iter().all(|(_, value, most)| value == most);
+    let shown = values.iter().filter(|(_, value, most)| usual || value != most);
+    shown.map(|(name, value, _)| format!("{name}({value})")).collect::<Vec<_>>().join(" ")
+}

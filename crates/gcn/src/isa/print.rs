@@ -104,7 +104,12 @@ impl Printer<'_> {
         let (number, generation) = (value as u32, self.inst.generation);
         match how {
             Imm::Dec | Imm::Barrier => imm::word(self.out, number),
-            Imm::Hex16 | Imm::Version => write!(self.out, "{:#x}", number & 0xffff),
+            Imm::Version => match names::version(number) {
+                Some(text) => self.out.write_str(&text),
+                None => write!(self.out, "{:#x}", number & 0xffff),
+            },
+            Imm::DepCtr => self.out.write_str(&names::dependencies(number)),
+            Imm::Hex16 => write!(self.out, "{:#x}", number & 0xffff),
             Imm::K16 | Imm::K32 => write!(self.out, "{number:#x}"),
             Imm::Branch => write!(self.out, "{number}"),
             Imm::Endpgm => write!(self.out, "{number}"),
@@ -115,7 +120,7 @@ impl Printer<'_> {
             },
             Imm::Hwreg => self.hwreg(number),
             Imm::GprIndex => self.gpr_index(number),
-            Imm::Delay | Imm::DepCtr => write!(self.out, "{number:#x}"),
+            Imm::Delay => write!(self.out, "{number:#x}"),
             Imm::Slot => match number {
                 0 => self.out.write_str("p10"),
                 1 => self.out.write_str("p20"),
@@ -255,7 +260,8 @@ impl Printer<'_> {
         let Token::Each { bits, default, .. } = token else { return Ok(()) };
         let sources = token.sources(&self.inst.row.tokens);
         let mask = (1u32 << sources) - 1;
-        let result = which == Mod::OpSel && bits.get(3).is_some_and(Option::is_some);
+        let permutes = self.inst.op.name().starts_with("v_permlane");
+        let result = which == Mod::OpSel && !permutes && bits.get(3).is_some_and(Option::is_some);
         let usual = if *default { mask } else { 0 };
         if value & mask == usual && !(result && value >> 3 & 1 == 1) {
             return Ok(());
@@ -279,6 +285,11 @@ impl Printer<'_> {
             Mod::DppCtrl => self.dpp_control(value),
             Mod::RowMask => write!(self.out, " row_mask:{value:#x}"),
             Mod::BankMask => write!(self.out, " bank_mask:{value:#x}"),
+            Mod::Fi if matches!(value, 1 | 234) => self.out.write_str(" fi:1"),
+            Mod::Dpp8 => {
+                let lanes: Vec<String> = (0..8).map(|i| (value >> (3 * i) & 7).to_string()).collect();
+                write!(self.out, " dpp8:[{}]", lanes.join(","))
+            }
             Mod::BoundCtrl if value == 1 => self.out.write_str(" bound_ctrl:1"),
             Mod::Offset => self.offset(value),
             Mod::Dmask if value != 0 => write!(self.out, " dmask:{value:#x}"),
@@ -387,10 +398,10 @@ impl Printer<'_> {
                 Token::CachePolicy => self.cache_policy()?,
                 Token::Word(word) => write!(self.out, " {word}")?,
                 Token::Mod(which, _) => {
-                    if let Some((_, value)) = mods.find(|(m, _)| m == which) {
-                        if *which != Mod::Format {
-                            self.control(*which, *value)?;
-                        }
+                    if let Some((_, value)) = mods.find(|(m, _)| m == which)
+                        && *which != Mod::Format
+                    {
+                        self.control(*which, *value)?;
                     }
                 }
                 Token::Each { which, .. } => {
@@ -406,7 +417,11 @@ impl Printer<'_> {
     /// Format and kind of address, after the offset of a buffer instruction.
     fn buffer_address(&mut self) -> fmt::Result {
         if self.inst.encoding.name() == "MTBUF" {
-            let format = names::format_before_gfx10(self.inst.modifier(Mod::Format));
+            let number = self.inst.modifier(Mod::Format);
+            let format = match self.inst.generation {
+                Generation::Gfx10 => names::unified_format(number),
+                _ => names::format_before_gfx10(number),
+            };
             self.out.write_str(&format)?;
         }
         for which in [Mod::Idxen, Mod::Offen] {

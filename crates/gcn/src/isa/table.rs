@@ -171,6 +171,7 @@ pub struct Table {
 }
 
 const GFX9: &str = include_str!("../../tables/gfx9.tsv");
+const GFX10: &str = include_str!("../../tables/gfx10.tsv");
 
 /// Targets with a table, and those that have the same instructions.
 const TARGETS: &[(&str, &str, &str)] = &[
@@ -182,6 +183,13 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("gfx940", "gfx942", GFX9),
     ("gfx941", "gfx942", GFX9),
     ("gfx942", "gfx942", GFX9),
+    ("gfx1030", "gfx1030", GFX10),
+    ("gfx1031", "gfx1030", GFX10),
+    ("gfx1032", "gfx1030", GFX10),
+    ("gfx1033", "gfx1030", GFX10),
+    ("gfx1034", "gfx1030", GFX10),
+    ("gfx1035", "gfx1030", GFX10),
+    ("gfx1036", "gfx1030", GFX10),
 ];
 
 /// Names of the targets that have a table.
@@ -294,6 +302,12 @@ impl Token {
         let Token::Each { bits, .. } = self else { return 0 };
         let is_source =
             |t: &&Token| matches!(t, Token::Operand { role: Role::Src0 | Role::Src1 | Role::Src2, .. });
+        if row.iter().any(|t| matches!(t, Token::Operand { kind: Kind::Source(32), role: Role::Src0, .. }))
+            && row.len() == 5
+        {
+            // The lane permutations: two bits are controls, and the others mean nothing.
+            return 2;
+        }
         let last = bits.iter().take(3).rposition(Option::is_some).map_or(0, |i| i + 1);
         row.iter().filter(is_source).count().max(last)
     }

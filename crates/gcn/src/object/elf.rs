@@ -157,8 +157,11 @@ fn version_2(file: &Header, bytes: &[u8]) -> Error {
     ))
 }
 
-/// Calls back with the name, type and contents of each note.
-fn notes(file: &Header, bytes: &[u8], each: &mut dyn FnMut(&[u8], u32, &[u8])) -> Result<(), Error> {
+/// Takes the name, type and contents of a note.
+type EachNote<'a> = dyn FnMut(&[u8], u32, &[u8]) + 'a;
+
+/// Calls back with each note.
+fn notes(file: &Header, bytes: &[u8], each: &mut EachNote<'_>) -> Result<(), Error> {
     let segments = file.program_headers(LE, bytes).map_err(|e| malformed("the program headers", e))?;
     let mut found = false;
     for (i, segment) in segments.iter().enumerate() {

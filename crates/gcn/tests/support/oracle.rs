@@ -90,11 +90,11 @@ impl Generator {
                     op,
                     opcodes: Vec::new(),
                 });
-            } else if let [encoding, number, _, _, rest @ ..] = columns.as_slice() {
-                if rest.first().is_none_or(|only| only.split(' ').any(|t| t == target)) {
-                    let found = encodings.iter_mut().find(|e| e.name == *encoding).expect("an encoding");
-                    found.opcodes.push(u32::from_str_radix(&number[2..], 16).expect("a number"));
-                }
+            } else if let [encoding, number, _, _, rest @ ..] = columns.as_slice()
+                && rest.first().is_none_or(|only| only.split(' ').any(|t| t == target))
+            {
+                let found = encodings.iter_mut().find(|e| e.name == *encoding).expect("an encoding");
+                found.opcodes.push(u32::from_str_radix(&number[2..], 16).expect("a number"));
             }
         }
         encodings.retain(|e| !e.opcodes.is_empty());
@@ -204,8 +204,13 @@ pub fn llvm(target: &str, wave: u32, cases: &[&[u8]]) -> Vec<Answer> {
         return answers;
     }
     // It crashed, and what it had written is lost in part: find the case.
-    if cases.len() == 1 {
-        return vec![Some(CRASH.into())];
+    if let [case] = cases {
+        // Bytes after an instruction can be one that crashes it.
+        return match case.len() {
+            0..=4 => vec![Some(CRASH.into())],
+            5..=8 => llvm(target, wave, &[&case[..4]]),
+            _ => llvm(target, wave, &[&case[..8]]),
+        };
     }
     let (first, second) = cases.split_at(cases.len() / 2);
     let mut answers = llvm(target, wave, first);

@@ -13,7 +13,7 @@ use host::options::Options;
 use simd::Compiled;
 use wave::{FuncId, Function};
 
-use crate::files;
+use crate::{amd, files};
 
 use super::row::{Outcome, Row};
 
@@ -113,6 +113,13 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
             return Ok(());
         }
     };
+    if amd::is_amd(&bytes) {
+        if first {
+            row.reason = amd::refused(&bytes);
+            writeln!(out, "{}", row.line())?;
+        }
+        return Ok(());
+    }
     let text = ptx::text_of(&bytes);
     let making = making.clone();
     let rules = Rules { engine: Engine::Compiled, making, complete: false, ..Rules::default() };

@@ -1,0 +1,117 @@
+//! docs/gcn.md lists what the tables have. `UPDATE_EXPECT=1 cargo test -p gcn --test manual` writes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use gcn::Target;
+use gcn::isa::Decoder;
+
+/// The tables, their targets and what is missing in them.
+const TABLES: &[(&str, &str, &[&str], &str)] = &[
+    (
+        "gfx9",
+        include_str!("../tables/gfx9.tsv"),
+        &["gfx900", "gfx906", "gfx908", "gfx90a", "gfx942"],
+        "Nothing is missing.",
+    ),
+    (
+        "gfx10",
+        include_str!("../tables/gfx10.tsv"),
+        &["gfx1030"],
+        "Missing: MIMG (image instructions), which are refused as unknown.",
+    ),
+];
+
+const INTRODUCTION: &str = "# AMD instructions
+
+What the decoder of `crates/gcn` reads. `UPDATE_EXPECT=1 cargo test -p gcn --test manual` writes this file
+from the tables in `crates/gcn/tables`, and the test fails if the file is out of date.
+
+Every form listed here is decoded and printed. `crates/gcn/tests/oracle.rs` compares texts and refusals with
+LLVM 19's disassembler, on random instructions of all encodings and on code that clang compiles;
+`cargo run -p gcn --example oracle -- gfx906 1000000` compares more. What LLVM marks as invalid in a comment
+is refused. The forms are not lowered to wave IR yet, so Anywarp does not run them.
+
+Code objects of versions 3 to 6 are read. Version 2 is refused by name: its metadata is YAML.
+
+Where the two differ, and why: LLVM's behaviour is undefined for reserved selections of SDWA (`dst_sel:7`), and
+for special registers where more than 64 bits are needed. Here they are refused.
+
+Two habits of LLVM are kept: scalar registers of several words that are not aligned are rounded down, and
+apertures (`src_shared_base`) are taken where only vector registers may stand.
+";
+
+/// Wraps words into lines of at most 110 columns.
+fn wrapped<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let (mut out, mut column) = (String::new(), 0);
+    for word in words {
+        if column > 0 && column + 1 + word.len() > 110 {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += word.len();
+    }
+    out + "\n"
+}
+
+fn section(out: &mut String, name: &str, table: &str, targets: &[&str], missing: &str) {
+    let mut counts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for line in table.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        match columns.as_slice() {
+            ["encoding", encoding, bits, ..] => order.push((*encoding, *bits)),
+            [encoding, _, form, _, rest @ ..] => {
+                let count = counts.entry(encoding).or_insert_with(|| vec![0; targets.len()]);
+                for (count, target) in count.iter_mut().zip(targets) {
+                    *count +=
+                        usize::from(rest.first().is_none_or(|only| only.split(' ').any(|t| t == *target)));
+                }
+                names.entry(encoding).or_default().insert(form);
+            }
+            _ => panic!("{name}: {line}"),
+        }
+    }
+    writeln!(out, "\n## {name}\n\n{missing} The numbers are those of opcodes.\n").expect("a string");
+    writeln!(out, "| encoding | bits | {} |", targets.join(" | ")).expect("a string");
+    writeln!(out, "|---|---:|{}", "---:|".repeat(targets.len())).expect("a string");
+    for (encoding, bits) in &order {
+        let numbers: Vec<String> = counts[encoding].iter().map(usize::to_string).collect();
+        writeln!(out, "| {encoding} | {bits} | {} |", numbers.join(" | ")).expect("a string");
+    }
+    for (encoding, _) in &order {
+        write!(out, "\n{encoding}:\n\n```text\n{}```\n", wrapped(names[encoding].iter().copied()))
+            .expect("a string");
+    }
+}
+
+#[test]
+fn the_document_lists_every_form() {
+    let mut text = INTRODUCTION.to_owned();
+    for (name, table, targets, missing) in TABLES {
+        section(&mut text, name, table, targets, missing);
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gcn.md");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(path, &text).expect("docs/gcn.md is written");
+    }
+    let now = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(now == text, "docs/gcn.md is out of date: UPDATE_EXPECT=1 cargo test -p gcn --test manual");
+}
+
+/// Every target's table can be read, and the list above has all tables.
+#[test]
+fn every_table_is_read() {
+    let mut known = 0;
+    for name in Decoder::targets() {
+        let target = Target::of_name(name).expect("a target");
+        assert!(Decoder::new(target, 64).is_some(), "{name}: its table breaks the rules");
+        known += usize::from(TABLES.iter().any(|(_, _, targets, _)| targets.contains(&name)));
+    }
+    assert_eq!(known, TABLES.iter().map(|t| t.2.len()).sum::<usize>());
+}
