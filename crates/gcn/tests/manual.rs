@@ -20,6 +20,12 @@ const TABLES: &[(&str, &str, &[&str], &str)] = &[
         &["gfx1030"],
         "Missing: MIMG (image instructions), which are refused as unknown.",
     ),
+    (
+        "gfx11",
+        include_str!("../tables/gfx11.tsv"),
+        &["gfx1100"],
+        "Missing: MIMG (image instructions), VOPD (dual issue) and `v_mov_b16`, which are refused as unknown.",
+    ),
 ];
 
 const INTRODUCTION: &str = "# AMD instructions
@@ -70,7 +76,9 @@ fn section(out: &mut String, name: &str, table: &str, targets: &[&str], missing:
                 let count = counts.entry(encoding).or_insert_with(|| vec![0; targets.len()]);
                 for (count, target) in count.iter_mut().zip(targets) {
                     *count +=
-                        usize::from(rest.first().is_none_or(|only| only.split(' ').any(|t| t == *target)));
+                        usize::from(rest.first().is_none_or(|only| {
+                            only.split(' ').any(|t| t.split(':').next() == Some(*target))
+                        }));
                 }
                 names.entry(encoding).or_default().insert(form);
             }

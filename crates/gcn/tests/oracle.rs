@@ -33,6 +33,7 @@ const TARGETS: &[(&str, &str, &[u32])] = &[
     ("gfx90a", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx942", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx1030", include_str!("../tables/gfx10.tsv"), &[32, 64]),
+    ("gfx1100", include_str!("../tables/gfx11.tsv"), &[32, 64]),
 ];
 
 #[test]
@@ -94,6 +95,8 @@ fn compiled_code_is_disassembled_alike() {
                 let file = folder.join(format!("many.{target}.{wave}{level}.hsaco"));
                 let mut clang = Command::new("clang-19");
                 clang.args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib", level]);
+                // The tables have no dual instructions yet.
+                clang.args(["-mllvm", "-amdgpu-enable-vopd=0"]);
                 clang.arg(format!("-mcpu={target}")).arg(source).arg("-o").arg(&file);
                 if waves.len() > 1 {
                     clang.arg(if *wave == 64 { "-mwavefrontsize64" } else { "-mno-wavefrontsize64" });

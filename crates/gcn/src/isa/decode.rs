@@ -3,7 +3,7 @@
 use crate::target::{Generation, Target};
 
 use super::inst::{Inst, MAX_SIZE, Mod, Operand, Part, Role, Special, Type, Value};
-use super::operand::{Class, Kind, Registers, Without, constant};
+use super::operand::{Class, Imm, Kind, Registers, Without, constant};
 use super::table::{self, Layout, Row, Table, Token};
 
 /// Why bytes are no instruction.
@@ -91,8 +91,8 @@ impl Decoder {
     /// A decoder for a target; `None` if there is no table for it. `wave` is the number of lanes, 32 or 64; it
     /// decides the size of lane masks.
     pub fn new(target: Target, wave: u32) -> Option<Decoder> {
-        let table = table::of_target(target.name)?;
         let wave = if target.generation.has_wave32() { wave } else { 64 };
+        let table = table::of_target(target.name, wave)?;
         Some(Decoder { target, table, registers: Registers { generation: target.generation, wave } })
     }
 
@@ -339,6 +339,9 @@ impl Decoder {
             Kind::Any { ty, bits, class, deferred } => {
                 Ok((self.source(b, row, number, bits, class, deferred)?, bits, ty))
             }
+            Kind::Imm(Imm::Delay) if number & 15 > 11 || number >> 4 & 7 > 5 || number >> 7 & 15 > 11 => {
+                Err("a field has a reserved value".into())
+            }
             Kind::Imm(_) => Ok((Value::Imm(i64::from(number)), wide as u16, Type::None)),
         }
     }
@@ -463,7 +466,8 @@ impl Decoder {
     fn scalar_address(&self, b: &mut Building) -> Result<(), Wrong> {
         let number = b.get("saddr");
         let scratch = row_family(b) == Family::Scratch;
-        if number == self.no_address() || scratch && number == 0x7f {
+        let none = scratch && self.target.generation == Generation::Gfx10 && number == 0x7f;
+        if number == self.no_address() || none {
             b.push(Role::Saddr, Value::Off, 0);
             return Ok(());
         }

@@ -185,21 +185,23 @@ pub fn is_cdna2_or_later(generation: Generation) -> bool {
     matches!(generation, Gfx90a | Gfx940)
 }
 
-/// The unified formats of gfx10: data formats, each with its number formats. (RDNA 2 ISA, "Buffer image
+/// The unified formats from gfx10 on: data formats, each with its number formats. (RDNA 2 ISA, "Buffer image
 /// formats".)
-pub fn unified_format(number: u32) -> String {
+pub fn unified_format(number: u32, gfx11: bool) -> String {
     const ALL: [&str; 7] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT"];
     const WORDS: [&str; 3] = ["UINT", "SINT", "FLOAT"];
     let six = ALL.get(..6).unwrap_or(&ALL);
+    let packed: &[&str] = if gfx11 { &["FLOAT"] } else { &ALL };
+    let ten: &[&str] = if gfx11 { &["UNORM", "SNORM", "UINT", "SINT"] } else { six };
     let groups: [(&str, &[&str]); 14] = [
         ("8", six),
         ("16", &ALL),
         ("8_8", six),
         ("32", &WORDS),
         ("16_16", &ALL),
-        ("10_11_11", &ALL),
-        ("11_11_10", &ALL),
-        ("10_10_10_2", six),
+        ("10_11_11", packed),
+        ("11_11_10", packed),
+        ("10_10_10_2", ten),
         ("2_10_10_10", six),
         ("8_8_8_8", six),
         ("32_32", &WORDS),
@@ -262,4 +264,36 @@ pub fn dependencies(number: u32) -> String {
     let usual = values.iter().all(|(_, value, most)| value == most);
     let shown = values.iter().filter(|(_, value, most)| usual || value != most);
     shown.map(|(name, value, _)| format!("{name}({value})")).collect::<Vec<_>>().join(" ")
+}
+
+/// The operand of `s_delay_alu`.
+pub fn delay(number: u32) -> String {
+    const INSTRUCTIONS: [&str; 12] = [
+        "NO_DEP",
+        "VALU_DEP_1",
+        "VALU_DEP_2",
+        "VALU_DEP_3",
+        "VALU_DEP_4",
+        "TRANS32_DEP_1",
+        "TRANS32_DEP_2",
+        "TRANS32_DEP_3",
+        "FMA_ACCUM_CYCLE_1",
+        "SALU_CYCLE_1",
+        "SALU_CYCLE_2",
+        "SALU_CYCLE_3",
+    ];
+    const SKIPS: [&str; 6] = ["SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"];
+    let fields: [(&str, &[&str], u32); 3] = [
+        ("instid0", &INSTRUCTIONS, number & 15),
+        ("instskip", &SKIPS, number >> 4 & 7),
+        ("instid1", &INSTRUCTIONS, number >> 7 & 15),
+    ];
+    let set = fields.iter().filter(|(_, _, value)| *value != 0);
+    let shown: Vec<String> = set
+        .map(|(field, names, value)| match names.get(*value as usize) {
+            Some(name) => format!("{field}({name})"),
+            None => format!("{field}({value})"),
+        })
+        .collect();
+    if shown.is_empty() { "0".into() } else { shown.join(" | ") }
 }

@@ -120,7 +120,7 @@ impl Printer<'_> {
             },
             Imm::Hwreg => self.hwreg(number),
             Imm::GprIndex => self.gpr_index(number),
-            Imm::Delay => write!(self.out, "{number:#x}"),
+            Imm::Delay => self.out.write_str(&names::delay(number)),
             Imm::Slot => match number {
                 0 => self.out.write_str("p10"),
                 1 => self.out.write_str("p20"),
@@ -286,6 +286,8 @@ impl Printer<'_> {
             Mod::RowMask => write!(self.out, " row_mask:{value:#x}"),
             Mod::BankMask => write!(self.out, " bank_mask:{value:#x}"),
             Mod::Fi if matches!(value, 1 | 234) => self.out.write_str(" fi:1"),
+            Mod::WaitVdst => write!(self.out, " wait_vdst:{value}"),
+            Mod::WaitExp => write!(self.out, " wait_exp:{value}"),
             Mod::Dpp8 => {
                 let lanes: Vec<String> = (0..8).map(|i| (value >> (3 * i) & 7).to_string()).collect();
                 write!(self.out, " dpp8:[{}]", lanes.join(","))
@@ -316,6 +318,7 @@ impl Printer<'_> {
             | Mod::Da
             | Mod::D16
             | Mod::Done
+            | Mod::RowEn
             | Mod::Compr
             | Mod::Vm
                 if value == 1 =>
@@ -419,7 +422,8 @@ impl Printer<'_> {
         if self.inst.encoding.name() == "MTBUF" {
             let number = self.inst.modifier(Mod::Format);
             let format = match self.inst.generation {
-                Generation::Gfx10 => names::unified_format(number),
+                Generation::Gfx10 => names::unified_format(number, false),
+                Generation::Gfx11 | Generation::Gfx12 => names::unified_format(number, true),
                 _ => names::format_before_gfx10(number),
             };
             self.out.write_str(&format)?;

@@ -5,7 +5,7 @@
 //! ignores if no field of the opcode covers them; others must be zero.
 //!
 //! Each other line is an opcode: encoding, number, name, operands and controls in the order of the assembly
-//! text, and the targets that have it if not all of the file's do. `any=`, `zero=` and `one=` are masks of
+//! text, and the targets that have it if not all of the file's do (`gfx1100:64` for waves of 64 lanes). `any=`, `zero=` and `one=` are masks of
 //! bits that differ from the encoding's rule. An operand is `FIELD:KIND`; [`Kind`] explains the kinds. After
 //! `^` stand the modifiers that it takes: `n` negation, `a` absolute value, `s` sign extension.
 
@@ -172,6 +172,7 @@ pub struct Table {
 
 const GFX9: &str = include_str!("../../tables/gfx9.tsv");
 const GFX10: &str = include_str!("../../tables/gfx10.tsv");
+const GFX11: &str = include_str!("../../tables/gfx11.tsv");
 
 /// Targets with a table, and those that have the same instructions.
 const TARGETS: &[(&str, &str, &str)] = &[
@@ -190,6 +191,10 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("gfx1034", "gfx1030", GFX10),
     ("gfx1035", "gfx1030", GFX10),
     ("gfx1036", "gfx1030", GFX10),
+    ("gfx1100", "gfx1100", GFX11),
+    ("gfx1101", "gfx1100", GFX11),
+    ("gfx1102", "gfx1100", GFX11),
+    ("gfx1103", "gfx1100", GFX11),
 ];
 
 /// Names of the targets that have a table.
@@ -197,12 +202,14 @@ pub fn targets() -> impl Iterator<Item = &'static str> {
     TARGETS.iter().map(|t| t.0)
 }
 
-/// The table of a target, read at its first use; `None` if there is none.
-pub fn of_target(name: &str) -> Option<&'static Table> {
-    static TABLES: [OnceLock<Option<Table>>; TARGETS.len()] = [const { OnceLock::new() }; TARGETS.len()];
+/// The table of a target for waves of `wave` lanes, read at its first use; `None` if there is none.
+pub fn of_target(name: &str, wave: u32) -> Option<&'static Table> {
+    static TABLES: [[OnceLock<Option<Table>>; 2]; TARGETS.len()] =
+        [const { [const { OnceLock::new() }; 2] }; TARGETS.len()];
     let (_, same, _) = TARGETS.iter().find(|t| t.0 == name)?;
     let (index, (_, _, text)) = TARGETS.iter().enumerate().find(|(_, t)| t.0 == *same)?;
-    TABLES.get(index)?.get_or_init(|| read(text, same)).as_ref()
+    let table = TABLES.get(index)?.get(usize::from(wave == 32))?;
+    table.get_or_init(|| read(text, same, wave)).as_ref()
 }
 
 fn layout(columns: &[&'static str]) -> Option<Layout> {
@@ -247,6 +254,11 @@ fn each(layout: &Layout, word: &str) -> Option<Token> {
     };
     let mut bits = [const { None }; 4];
     for digit in digits.chars() {
+        if digit == 'x' {
+            // The third source is the result: it is written, and has no bit.
+            bits[2] = Some(Field { parts: Vec::new(), scale: 1 });
+            continue;
+        }
         let bit = bits.get_mut(digit.to_digit(10)? as usize)?;
         *bit = Some(layout.field(&format!("{field}{digit}"))?.clone());
     }
@@ -366,7 +378,8 @@ fn row(layout: &Layout, columns: &[&'static str]) -> Option<(u32, Row)> {
 }
 
 /// Reads the rows of a target; `None` if the text breaks the rules, which a test excludes.
-fn read(text: &'static str, target: &str) -> Option<Table> {
+fn read(text: &'static str, target: &str, wave: u32) -> Option<Table> {
+    let with_wave = format!("{target}:{wave}");
     let mut layouts: Vec<Layout> = Vec::new();
     for line in text.lines().filter(|l| !l.is_empty() && !l.starts_with('#')) {
         let columns: Vec<&str> = line.split('\t').collect();
@@ -374,7 +387,7 @@ fn read(text: &'static str, target: &str) -> Option<Table> {
             layouts.push(layout(&columns)?);
             continue;
         }
-        if columns.get(4).is_some_and(|only| !only.split(' ').any(|t| t == target)) {
+        if columns.get(4).is_some_and(|only| !only.split(' ').any(|t| t == target || t == with_wave)) {
             continue;
         }
         let encoding = Encoding::of_name(columns.first()?)?;

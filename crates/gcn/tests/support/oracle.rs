@@ -91,7 +91,9 @@ impl Generator {
                     opcodes: Vec::new(),
                 });
             } else if let [encoding, number, _, _, rest @ ..] = columns.as_slice()
-                && rest.first().is_none_or(|only| only.split(' ').any(|t| t == target))
+                && rest
+                    .first()
+                    .is_none_or(|only| only.split(' ').any(|t| t.split(':').next() == Some(target)))
             {
                 let found = encodings.iter_mut().find(|e| e.name == *encoding).expect("an encoding");
                 found.opcodes.push(u32::from_str_radix(&number[2..], 16).expect("a number"));
@@ -223,6 +225,12 @@ pub fn is_marked(text: &str) -> bool {
     text.contains("/*")
 }
 
+/// Instructions that the tables lack, with the reason; docs/gcn.md names them.
+///
+/// - `v_mov_b16` is the only instruction of gfx11 that names halves of registers without `op_sel`. Compilers do
+///   not use it unless they are asked to (`+real-true16`).
+const MISSING: [&str; 1] = ["v_mov_b16"];
+
 /// Cases on which the two disagree: bytes, our answer, LLVM's.
 pub type Difference = (Vec<u8>, Answer, Answer);
 
@@ -243,7 +251,9 @@ pub fn compare(table: &str, target: &str, wave: u32, count: usize, seed: u64) ->
             let same = match (&mine, &theirs) {
                 (Some(mine), Some(theirs)) => mine == theirs,
                 (None, None) => true,
-                (None, Some(_)) => first.is_some_and(is_marked),
+                (None, Some(_)) => {
+                    first.is_some_and(|t| is_marked(t) || MISSING.iter().any(|name| t.starts_with(name)))
+                }
                 (Some(_), None) => false,
             };
             if !same {
