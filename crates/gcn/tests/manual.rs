@@ -38,10 +38,13 @@ LLVM 19's disassembler, on random instructions of all encodings and on code that
 `cargo run -p gcn --example oracle -- gfx906 1000000` compares more. What LLVM marks as invalid in a comment
 is refused. The forms are not lowered to wave IR yet, so Anywarp does not run them.
 
+The encodings have AMD's names. After them, S stands for SDWA, D for DPP of 16 lanes, D8 for DPP of 8 lanes, K
+and L for a constant of 32 bits, B for a scalar result beside the vector result, I for interpolation.
+
 Code objects of versions 3 to 6 are read. Version 2 is refused by name: its metadata is YAML.
 
-Where the two differ, and why: LLVM's behaviour is undefined for reserved selections of SDWA (`dst_sel:7`), and
-for special registers where more than 64 bits are needed. Here they are refused.
+Where the two differ, and why: LLVM's behaviour is undefined for reserved selections of SDWA (`dst_sel:7`),
+and for special registers where more than 64 bits are needed. Here they are refused.
 
 Two habits of LLVM are kept: scalar registers of several words that are not aligned are rounded down, and
 apertures (`src_shared_base`) are taken where only vector registers may stand.
@@ -85,7 +88,8 @@ fn section(out: &mut String, name: &str, table: &str, targets: &[&str], missing:
             _ => panic!("{name}: {line}"),
         }
     }
-    writeln!(out, "\n## {name}\n\n{missing} The numbers are those of opcodes.\n").expect("a string");
+    let about = format!("{missing} The numbers are those of opcodes.");
+    writeln!(out, "\n## {name}\n\n{}", wrapped(about.split(' '))).expect("a string");
     writeln!(out, "| encoding | bits | {} |", targets.join(" | ")).expect("a string");
     writeln!(out, "|---|---:|{}", "---:|".repeat(targets.len())).expect("a string");
     for (encoding, bits) in &order {

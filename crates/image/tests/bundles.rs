@@ -29,6 +29,24 @@ fn compressed_bundles_unpack_to_the_same() {
     assert_eq!(decompress(&compressed(4, true)), Err(Error::Invalid));
 }
 
+/// Bundles are found between other bytes, in file order and without overlap.
+#[test]
+fn bundles_are_found_in_any_file() {
+    let (plain, packed) = (bundle(), compressed(2, true));
+    let mut file = vec![7; 10];
+    file.extend(&plain);
+    file.extend(b"__CLANG_OFFLOAD_BUNDLE__ as text, CCOB too");
+    let second = file.len();
+    file.extend(&packed);
+    file.extend([0; 3]);
+    let found: Vec<_> = image::search_bundles(&file).iter().map(|p| (p.offset, p.bytes.to_vec())).collect();
+    assert_eq!(found, [(10, plain), (second, packed)]);
+    // The first version does not state its size: it must be the whole file.
+    let first = compressed(1, false);
+    assert_eq!(image::search_bundles(&first).len(), 1);
+    assert!(image::search_bundles(&[&[0][..], &first].concat()).is_empty());
+}
+
 #[test]
 fn a_bundle_of_another_size_than_it_declares_is_refused() {
     let size = bundle().len() as u32;

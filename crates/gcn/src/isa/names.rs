@@ -20,7 +20,7 @@ const MESSAGES: &[Row] = &[
     (5, "MSG_STALL_WAVE_GEN", Gfx9, Gfx11),
     (6, "MSG_HALT_WAVES", Gfx9, Gfx11),
     (7, "MSG_ORDERED_PS_DONE", Gfx9, Gfx10),
-    (8, "MSG_EARLY_PRIM_DEALLOC", Gfx9, Gfx940),
+    (8, "MSG_EARLY_PRIM_DEALLOC", Gfx9, Gfx10),
     (9, "MSG_GS_ALLOC_REQ", Gfx9, Gfx12),
     (10, "MSG_GET_DOORBELL", Gfx9, Gfx10),
     (11, "MSG_GET_DDID", Gfx10, Gfx10),
