@@ -287,7 +287,7 @@ pub struct LaunchRequest<'a> {
     pub cooperative: bool,
     /// The most multiprocessors that may run blocks; `None` for all of the device's.
     pub most_workers: Option<u32>,
-    /// How many multiprocessors run blocks of launches that share those of [`Launch::most_workers`].
+    /// How many multiprocessors run blocks of launches that share those of [`LaunchRequest::most_workers`].
     pub busy: Option<&'a AtomicU32>,
     /// The context's id, unique in the process; device `malloc` allocates from this context's heap.
     pub context: u64,
