@@ -241,7 +241,7 @@ impl Kernel<'_> {
                 let old = self.update(op, ty, mem.space, at, total, Operand::zero(total.ty()))?;
                 let bits = self.out.ir.splat(bits);
                 let width = self.width();
-                let list = (0..width.lanes()).map(|l| (1i64 << l) - 1);
+                let list = (0..width.lanes()).map(|l| ((1u64 << l) - 1) as i64);
                 let below = self.out.ir.elements(width.vector_of(width.bits().elem()), list);
                 let before = self.out.ir.bin(Bin::And, bits, below);
                 let before = self.out.ir.intrinsic_of("llvm.ctpop", &[before]);
