@@ -123,3 +123,26 @@ fn version_2_is_refused_with_its_target() {
          again with -mcode-object-version=4 or later"
     );
 }
+
+/// Relocations that link to a section of code instead of symbols.
+#[test]
+fn relocations_link_to_symbols() {
+    const COMMENT: usize = 10;
+    const TEXT: u32 = 7;
+    let mut bytes = GFX906.to_vec();
+    let headers = u64::from_le_bytes(bytes[40..48].try_into().expect("eight bytes")) as usize;
+    let mut set = |field: usize, value: &[u8]| {
+        let at = headers + 64 * COMMENT + field;
+        bytes[at..at + value.len()].copy_from_slice(value);
+    };
+    // The type RELA, the size of two entries, the link, and the size of an entry.
+    set(4, &4u32.to_le_bytes());
+    set(32, &48u64.to_le_bytes());
+    set(40, &TEXT.to_le_bytes());
+    set(56, &24u64.to_le_bytes());
+    let error = CodeObject::read(&bytes).expect_err("no symbols");
+    assert_eq!(
+        error.to_string(),
+        "the relocations of section 10: section 7, which they link to, is no table of symbols (type 1)"
+    );
+}

@@ -279,16 +279,7 @@ fn relocations(
         }
         let names = match link.0 {
             0 => None,
-            _ => Some(
-                SymbolTable::parse(
-                    LE,
-                    bytes,
-                    table,
-                    link,
-                    table.section(link).map_err(|e| malformed(place(), e))?,
-                )
-                .map_err(|e| malformed(place(), e))?,
-            ),
+            _ => Some(linked_symbols(table, bytes, link).map_err(|reason| malformed(place(), reason))?),
         };
         let moved = base(file, table, object::SectionIndex(section.sh_info(LE) as usize));
         for rela in list {
@@ -309,6 +300,20 @@ fn relocations(
         }
     }
     Ok(all)
+}
+
+/// The table of symbols that relocations name.
+fn linked_symbols<'a>(
+    table: &SectionTable<'a, Header>,
+    bytes: &'a [u8],
+    link: object::SectionIndex,
+) -> Result<SymbolTable<'a, Header>, String> {
+    let section = table.section(link).map_err(|e| e.to_string())?;
+    let kind = section.sh_type(LE);
+    if !matches!(kind, elf::SHT_SYMTAB | elf::SHT_DYNSYM) {
+        return Err(format!("section {}, which they link to, is no table of symbols (type {kind})", link.0));
+    }
+    SymbolTable::parse(LE, bytes, table, link, section).map_err(|e| e.to_string())
 }
 
 /// The kernels: a symbol `NAME.kd` of 64 bytes is a descriptor.
