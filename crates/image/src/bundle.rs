@@ -87,12 +87,17 @@ fn compressed(bytes: &[u8]) -> Option<Compressed> {
         _ => return None,
     };
     let small = |at| read_u32(bytes, at).map(u64::from);
-    Some(match read_u16(bytes, 4)? {
+    let header = match read_u16(bytes, 4)? {
         1 => Compressed { begin: 20, packing, total: None, unpacked: small(8)? },
-        2 => Compressed { begin: 24, packing, total: small(8), unpacked: small(12)? },
-        3 => Compressed { begin: 32, packing, total: read_u64(bytes, 8), unpacked: read_u64(bytes, 16)? },
+        2 => Compressed { begin: 24, packing, total: Some(small(8)?), unpacked: small(12)? },
+        3 => {
+            let (total, unpacked) = (read_u64(bytes, 8)?, read_u64(bytes, 16)?);
+            Compressed { begin: 32, packing, total: Some(total), unpacked }
+        }
         _ => return None,
-    })
+    };
+    // A bundle contains its header.
+    header.total.is_none_or(|total| total >= header.begin as u64).then_some(header)
 }
 
 /// Size of the longest header of a compressed bundle.

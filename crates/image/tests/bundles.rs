@@ -29,6 +29,17 @@ fn compressed_bundles_unpack_to_the_same() {
     assert_eq!(decompress(&compressed(4, true)), Err(Error::Invalid));
 }
 
+/// A bundle cannot be smaller than its own header.
+#[test]
+fn a_compressed_bundle_contains_its_header() {
+    for (version, header) in [(2, 24), (3, 32)] {
+        let mut packed = compressed(version, true);
+        packed[8..12].copy_from_slice(&(header - 1u32).to_le_bytes());
+        assert_eq!((compressed_size(&packed), decompress(&packed)), (None, Err(Error::Invalid)));
+        assert!(image::search_bundles(&packed).is_empty(), "version {version}");
+    }
+}
+
 /// Bundles are found between other bytes, in file order and without overlap.
 #[test]
 fn bundles_are_found_in_any_file() {
