@@ -156,6 +156,15 @@ fn duplicate(descriptor: RawFd) -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(new) })
 }
 
+/// An error without the temporary file's name, which `tempfile` adds: the caller names the file that was asked
+/// for.
+fn without_path(error: io::Error) -> io::Error {
+    match error.to_string().rsplit_once(" at path \"") {
+        Some((what, _)) => io::Error::new(error.kind(), what.to_owned()),
+        None => error,
+    }
+}
+
 /// Creates a file with these contents beside `target`, to be renamed to it. It has the mode and owner of
 /// `like`, or those of any new file.
 fn create_beside(
@@ -170,7 +179,8 @@ fn create_beside(
     let mut temporary = tempfile::Builder::new()
         .prefix(".anywarp-")
         .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder)?;
+        .tempfile_in(folder)
+        .map_err(without_path)?;
     temporary.write_all(bytes)?;
     if let Some(like) = like {
         become_like(temporary.as_file(), like, owner)?;

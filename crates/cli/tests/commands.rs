@@ -83,6 +83,24 @@ fn options_that_cannot_be_used_are_told() {
     assert_eq!(run(&["completions", "bash"], "").1, "");
 }
 
+/// A misspelt variable would otherwise have no effect without a word.
+#[test]
+fn info_names_variables_that_it_does_not_know() {
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_anywarp"));
+        command.args(arguments).envs([("ANYWARP_WORKER", "1"), ("ANYWARP_CACHE_DIR", "off")]);
+        let output = command.output().expect("the command starts");
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let out = run(&["info"]);
+    let line = out.lines().find(|line| line.starts_with("ANYWARP_WORKER ")).expect("a line");
+    assert!(line.ends_with("  unknown: no part of the driver reads it"), "{line}");
+    assert!(!out.lines().any(|line| line.starts_with("ANYWARP_WORKERS ") && line.contains("unknown")));
+    let info: serde_json::Value = serde_json::from_str(&run(&["info", "--json"])).expect("JSON");
+    assert!(info["unknown"].as_array().is_some_and(|all| all.contains(&"ANYWARP_WORKER".into())));
+}
+
 /// The reason for per-lane mode is logged at level debug, and not at info.
 #[test]
 fn each_level_tells_what_it_is_for() {

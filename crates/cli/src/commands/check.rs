@@ -65,7 +65,8 @@ impl Args {
 
 /// Adds the PTX files under a path, in order.
 fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
-    if !path.is_dir() {
+    let what = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if !what.is_dir() {
         into.push(path.to_owned());
         return Ok(());
     }

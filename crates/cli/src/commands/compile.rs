@@ -27,7 +27,7 @@ use crate::{amd, files, table};
                         Example: anywarp compile kernel.ptx --kernel reduce --emit asm"
 )]
 pub struct Args {
-    /// The PTX file; `-` is standard input
+    /// The PTX file (AMD code with asm-amd); `-` is standard input
     file: PathBuf,
     /// Compile only this kernel
     #[arg(long)]
@@ -40,8 +40,24 @@ pub struct Args {
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     after: Option<String>,
     /// Block size to compile for; by default the one that the kernel requires, or 256
-    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', num_args = 1..=3)]
-    block: Option<Vec<u32>>,
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block)]
+    block: Option<[u32; 3]>,
+}
+
+/// Reads the size of a block.
+fn block(text: &str) -> Result<[u32; 3], String> {
+    let mut size = [1u32; 3];
+    let numbers: Vec<&str> = text.split(',').collect();
+    if numbers.len() > size.len() {
+        return Err("a block has one to three numbers, such as 16,8".into());
+    }
+    for (extent, number) in size.iter_mut().zip(numbers) {
+        *extent = number.trim().parse().map_err(|_| format!("'{number}' is not a number"))?;
+    }
+    match size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)) {
+        Some(1..=1024) => Ok(size),
+        _ => Err("a block must have 1 to 1024 threads".into()),
+    }
 }
 
 fn pass_names() -> PossibleValuesParser {
@@ -201,6 +217,11 @@ impl Unit<'_> {
     }
 }
 
+/// Whether a file that does not load is a program, library, archive or fatbin: it has a NUL before its end.
+fn is_binary(bytes: &[u8]) -> bool {
+    image::until_nul(bytes).len() < bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1)
+}
+
 /// Runs the subcommand. The exit status is 1 if the text has errors.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Uniformity | Stage::Ranges)) {
@@ -219,23 +240,15 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     }
     let text = ptx::text_of(&bytes);
     let name = args.file.display().to_string();
-    let block = match args.block.as_deref() {
-        None => None,
-        Some(&[x]) => Some([x, 1, 1]),
-        Some(&[x, y]) => Some([x, y, 1]),
-        Some(&[x, y, z]) => Some([x, y, z]),
-        Some(_) => bail!("--block takes one to three numbers"),
-    };
-    let threads = block.map(|b| b.iter().try_fold(1u32, |all, &n| all.checked_mul(n)));
-    if threads.is_some_and(|n| !n.is_some_and(|n| (1..=1024).contains(&n))) {
-        bail!("a block must have 1 to 1024 threads");
-    }
     let settings = Settings::of(options);
     let devices = Cpu::new(settings.clone()).devices();
     let device = devices.first().context("there is no device")?;
     let rules = backend::rules(device, &settings);
     let program = match Program::load_by(&[Source { name: &name, text: &text }], &rules) {
         Ok(program) => program,
+        Err(_) if is_binary(&bytes) => {
+            bail!("{name} is not PTX text; `anywarp extract` lists the PTX in programs and containers")
+        }
         Err(error) => {
             let color = std::io::stderr().is_terminal();
             for finding in &error.findings {
@@ -257,7 +270,7 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         let names: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
         bail!("{name} has no kernel {kernel}; its kernels are {}", names.join(", "));
     }
-    let unit = Unit { program: &program, kernels, block };
+    let unit = Unit { program: &program, kernels, block: args.block };
     let output = match args.emit {
         Some(stage) => unit.stage(stage, args.after.as_deref(), &text)?,
         None => unit.table(),

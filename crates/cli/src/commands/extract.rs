@@ -84,7 +84,8 @@ fn items(bytes: &[u8]) -> Vec<Item> {
 fn amd_row(entry: &amd::Entry) -> Vec<String> {
     let what = match entry.read() {
         Ok(object) => {
-            format!("AMD code object, version {}, {} kernels", object.version, object.kernels.len())
+            let kernels = table::counted(object.kernels.len(), "kernel");
+            format!("AMD code object, version {}, {kernels}", object.version)
         }
         Err(error) => format!("AMD code object: {error}"),
     };
@@ -142,7 +143,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         found += items.len() + objects.len();
         let texts = items.iter().filter(|i| i.text.is_some()).count();
         let others = items.len() - texts + objects.len();
-        let mut report = format!("{}: {texts} PTX texts, {others} others\n", file.display());
+        let what = match (texts, others) {
+            (0, 0) => "no device code".to_owned(),
+            (texts, 0) => table::counted(texts, "PTX text"),
+            (0, others) => format!("no PTX, {}", table::counted(others, "other image")),
+            (texts, others) => {
+                format!("{}, {}", table::counted(texts, "PTX text"), table::counted(others, "other image"))
+            }
+        };
+        let mut report = format!("{}: {what}\n", file.display());
         match &args.output {
             Some(folder) => write(file, &items, folder, &mut written)?,
             None if items.is_empty() && objects.is_empty() => {}
@@ -157,7 +166,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         }
     }
     if let Some(folder) = &args.output {
-        writeln!(out, "{}: {} distinct texts", folder.display(), written.len())?;
+        writeln!(out, "{}: {}", folder.display(), table::counted(written.len(), "distinct text"))?;
     }
     Ok(if found == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

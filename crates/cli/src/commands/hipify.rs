@@ -132,7 +132,8 @@ struct Ignored {
 }
 
 /// `arguments` with a second dash before each long option of `anywarp hipify` that has only one, as LLVM's
-/// tools accept it.
+/// tools accept it. Other words after a dash get one as well, so that a misspelt `-hip-...` is not `-h`, unless
+/// they begin as a short option with its value does.
 pub fn with_two_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.get(1).is_none_or(|command| command != "hipify") {
@@ -145,11 +146,21 @@ pub fn with_two_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsS
                 || argument.get_all_aliases().is_some_and(|all| all.contains(&name))
         })
     };
+    let has_value = |letter: char| {
+        known
+            .get_arguments()
+            .any(|argument| argument.get_short() == Some(letter) && argument.get_action().takes_values())
+    };
+    let is_word = |rest: &str| {
+        let mut letters = rest.chars();
+        let first = letters.next().filter(char::is_ascii_alphabetic);
+        first.is_some_and(|letter| !has_value(letter)) && letters.next().is_some()
+    };
     let mut done = false;
     let rewrite = |argument: OsString| {
         done |= argument == "--";
         match argument.to_str().and_then(|text| text.strip_prefix('-')) {
-            Some(rest) if !done && is_long(rest.split('=').next().unwrap_or(rest)) => {
+            Some(rest) if !done && (is_long(rest.split('=').next().unwrap_or(rest)) || is_word(rest)) => {
                 format!("--{rest}").into()
             }
             _ => argument,

@@ -41,6 +41,9 @@ struct Info {
     refused: Vec<String>,
     /// An option that the user can set.
     options: Vec<Choice>,
+    /// Variables of the environment that are named like options but are none: perhaps misspelt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<String>,
 }
 
 /// The environment variable.
@@ -109,6 +112,15 @@ fn choices(reading: &Reading) -> Vec<Choice> {
     reading.rows().map(choice).collect()
 }
 
+/// The variables `ANYWARP_...` of the environment that no option has, in order.
+fn unknown() -> Vec<String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let is_ours = |name: &String| host::options::ROWS.iter().any(|row| row.name == name);
+    let mut names: Vec<String> = names.filter(|n| n.starts_with("ANYWARP_") && !is_ours(n)).collect();
+    names.sort();
+    names
+}
+
 fn gather(reading: &Reading) -> Info {
     let settings = Settings::of(&reading.options);
     let Making { target, cache, llvm, .. } = settings.making.clone();
@@ -157,6 +169,7 @@ fn gather(reading: &Reading) -> Info {
         cache,
         refused,
         options: choices(reading),
+        unknown: unknown(),
     }
 }
 
@@ -198,10 +211,14 @@ fn text(info: &Info) -> String {
         let _ = writeln!(out, "{reason}");
     }
     out.push('\n');
-    let width = info.options.iter().map(|choice| choice.name.len()).max().unwrap_or(0);
+    let names = info.options.iter().map(|choice| choice.name).chain(info.unknown.iter().map(String::as_str));
+    let width = names.map(str::len).max().unwrap_or(0);
     for choice in &info.options {
         let value = choice.value.as_deref().unwrap_or("-");
         let _ = writeln!(out, "{:<width$}  {:<11}  {value}", choice.name, choice.origin);
+    }
+    for name in &info.unknown {
+        let _ = writeln!(out, "{:<width$}  unknown: no part of the driver reads it", name.escape_debug());
     }
     out
 }

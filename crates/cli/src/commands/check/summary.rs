@@ -42,9 +42,9 @@ fn kind(reason: &str) -> String {
     out
 }
 
-impl Summary<'_> {
+impl<'a> Summary<'a> {
     /// Summarises these rows.
-    pub fn new(rows: &[Row]) -> Summary<'_> {
+    pub fn new(rows: &'a [Row]) -> Summary<'a> {
         Summary { rows }
     }
 
@@ -71,14 +71,20 @@ impl Summary<'_> {
         self.kernels().map(|r| r.processor).fold(0.0, f64::max)
     }
 
-    /// The failures by reason, the most frequent first: reason, count, and an example.
-    fn failures(&self) -> Vec<(String, usize, &Row)> {
-        let mut by: BTreeMap<(Outcome, String), (usize, &Row)> = BTreeMap::new();
+    /// The failures by reason, the most frequent first: reason, count, and an example. A reason that is the same
+    /// each time is complete.
+    fn failures(&self) -> Vec<(String, usize, &'a Row)> {
+        let mut by: BTreeMap<(Outcome, String), Vec<&Row>> = BTreeMap::new();
         for row in self.rows.iter().filter(|r| is_failure(r)) {
-            by.entry((row.outcome, kind(&row.reason))).or_insert((0, row)).0 += 1;
+            by.entry((row.outcome, kind(&row.reason))).or_default().push(row);
         }
-        let mut list: Vec<_> =
-            by.into_iter().map(|((o, why), (n, row))| (format!("{}: {why}", o.name()), n, row)).collect();
+        let one = |((outcome, kind), rows): ((Outcome, String), Vec<&'a Row>)| {
+            let first = rows.first().copied()?;
+            let same = rows.iter().all(|row| row.reason == first.reason);
+            let why = if same { first.reason.clone() } else { kind };
+            Some((format!("{}: {why}", outcome.name()), rows.len(), first))
+        };
+        let mut list: Vec<_> = by.into_iter().filter_map(one).collect();
         list.sort_by_key(|(_, n, _)| std::cmp::Reverse(*n));
         list
     }
@@ -89,11 +95,15 @@ impl fmt::Display for Summary<'_> {
         let count = |rows: &mut dyn Iterator<Item = &Row>| {
             let mut by: BTreeMap<Outcome, usize> = BTreeMap::new();
             rows.for_each(|r| *by.entry(r.outcome).or_default() += 1);
-            by.iter().map(|(o, n)| format!("{n} {}", o.name())).collect::<Vec<_>>().join(", ")
+            match by.is_empty() {
+                true => "none".to_owned(),
+                false => by.iter().map(|(o, n)| format!("{n} {}", o.name())).collect::<Vec<_>>().join(", "),
+            }
         };
         let statements: u64 = self.modules().map(|r| r.size).sum();
-        let load: f64 = self.modules().map(|r| r.processor).sum();
-        let compile: f64 = self.kernels().map(|r| r.processor).sum();
+        // The sum of no numbers is -0.0, which would be printed with its sign.
+        let load = self.modules().fold(0.0, |all, r| all + r.processor);
+        let compile = self.kernels().fold(0.0, |all, r| all + r.processor);
         writeln!(
             f,
             "modules: {}; {statements} statements, loaded in {load:.1} processor seconds",
