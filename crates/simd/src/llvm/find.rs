@@ -54,8 +54,8 @@ impl Places {
         Places { named: search.named.clone(), folders }
     }
 
-    /// The libraries found, most likely first, and the folders without one.
-    fn libraries(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    /// The libraries found, most likely first, and the folders without one, with the reason.
+    fn libraries(&self) -> (Vec<PathBuf>, Vec<(PathBuf, String)>) {
         let folders = match &self.named {
             Some(named) if !named.is_dir() => return (vec![named.clone()], Vec::new()),
             Some(named) => &vec![named.join("lib"), named.clone()],
@@ -63,11 +63,10 @@ impl Places {
         };
         let (mut found, mut empty) = (Vec::new(), Vec::new());
         for folder in folders {
-            let inside = libraries(folder);
-            if inside.is_empty() {
-                empty.push(folder.clone());
+            match libraries(folder) {
+                Ok(inside) => found.extend(inside),
+                Err(reason) => empty.push((folder.clone(), reason)),
             }
-            found.extend(inside);
         }
         (found, empty)
     }
@@ -90,13 +89,16 @@ fn is_llvm(name: &OsStr) -> bool {
     versioned || name == "libLLVM-22.so"
 }
 
-/// Files in a folder that look like LLVM 22.
-fn libraries(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+/// Files in a folder that look like LLVM 22, or why there are none.
+fn libraries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
     let mut found: Vec<PathBuf> =
         entries.map(|e| e.path()).filter(|p| p.file_name().is_some_and(is_llvm)).collect();
     found.sort();
-    found
+    if found.is_empty() {
+        return Err("no libLLVM.so.22 in it".to_owned());
+    }
+    Ok(found)
 }
 
 /// The libraries that may be opened, most likely first; and the rejected places, with reasons.
@@ -122,7 +124,7 @@ impl Candidates {
                 Err(reason) => all.refused.push(format!("{}: {reason}", path.display())),
             }
         }
-        let nothing = |folder: PathBuf| format!("{}: no libLLVM.so.22 in it", folder.display());
+        let nothing = |(folder, reason): (PathBuf, String)| format!("{}: {reason}", folder.display());
         all.refused.extend(empty.into_iter().map(nothing));
         all
     }
@@ -155,7 +157,15 @@ mod tests {
             Places { named: None, folders: vec![root.join("none"), a.clone(), b.clone(), a.clone()] };
         let found = Candidates::among(&places);
         assert_eq!(found.files, [&first[0], &second[0], &second[1]].map(Clone::clone));
-        assert_eq!(found.refused.len(), 1);
+        let none = root.join("none");
+        assert_eq!(found.refused, [format!("{}: No such file or directory (os error 2)", none.display())]);
+        // A folder that cannot be read has another reason than one without LLVM.
+        let places_of = |folder: &Path| Places { named: None, folders: vec![folder.into()] };
+        let (file, bare) = (first[1].clone(), with(&root.join("c"), &["other"]));
+        let told = Candidates::among(&places_of(&file)).refused;
+        assert_eq!(told, [format!("{}: Not a directory (os error 20)", file.display())]);
+        let told = Candidates::among(&places_of(bare[0].parent().expect("c"))).refused;
+        assert_eq!(told, [format!("{}: no libLLVM.so.22 in it", root.join("c").display())]);
         // If a file or folder is named, nothing else counts.
         let named = |path: PathBuf| Candidates::among(&Places { named: Some(path), ..places.clone() });
         assert_eq!(named(first[2].clone()).files, [first[2].clone()]);
