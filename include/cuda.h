@@ -225,9 +225,13 @@ typedef struct CUasyncCallbackEntry_st *CUasyncCallbackHandle;
 
 #define CU_IPC_HANDLE_SIZE 64
 
+/* NVIDIA's driver_types.h, which builtin_types.h includes, defines the type as well and tests this macro. */
+#ifndef CU_UUID_HAS_BEEN_DEFINED
+#define CU_UUID_HAS_BEEN_DEFINED
 typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
+#endif
 
 typedef struct CUipcEventHandle_st {
     char reserved[CU_IPC_HANDLE_SIZE];

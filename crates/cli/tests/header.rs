@@ -49,6 +49,22 @@ fn every_c_takes_it() {
     }
 }
 
+/// NVIDIA's `driver_types.h` defines `CUuuid` too; both orders of the headers must compile, in C and in C++.
+/// Samples of the driver API include it, for `float4` and its like, through `builtin_types.h`.
+#[test]
+fn it_shares_the_uuid_with_the_runtimes_types() {
+    const TYPES: &str = "#ifndef CU_UUID_HAS_BEEN_DEFINED\n#define CU_UUID_HAS_BEEN_DEFINED\n\
+        struct CUuuid_st { char bytes[16]; };\ntypedef struct CUuuid_st CUuuid;\n#endif\n";
+    const OURS: &str = "#include <cuda.h>\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [("before.c", [TYPES, OURS]), ("after.c", [OURS, TYPES])] {
+        let source = folder.path().join(name);
+        fs::write(&source, text.concat() + "int size[sizeof(CUuuid) == 16 ? 1 : -1];\n").expect("writes the source");
+        assert_compiles(&["-xc"], &source);
+        assert_compiles(&["-xc++"], &source);
+    }
+}
+
 #[test]
 fn the_examples_compile() {
     for file in c_files("examples/c") {
