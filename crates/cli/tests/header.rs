@@ -59,7 +59,8 @@ fn it_shares_the_uuid_with_the_runtimes_types() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in [("before.c", [TYPES, OURS]), ("after.c", [OURS, TYPES])] {
         let source = folder.path().join(name);
-        fs::write(&source, text.concat() + "int size[sizeof(CUuuid) == 16 ? 1 : -1];\n").expect("writes the source");
+        fs::write(&source, text.concat() + "int size[sizeof(CUuuid) == 16 ? 1 : -1];\n")
+            .expect("writes the source");
         assert_compiles(&["-xc"], &source);
         assert_compiles(&["-xc++"], &source);
     }
