@@ -65,6 +65,8 @@ pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report)
     match error {
         image::Error::Invalid => {
             report.errors = NO_IMAGE.into();
+            let what = NO_IMAGE.trim_start_matches("error   : ");
+            log::say(log::Level::Warn, || format!("an image failed to load: {what}"));
             Error::InvalidImage
         }
         image::Error::Broken(reason) => {

@@ -126,6 +126,28 @@ fn machine_code_is_told_by_every_road() {
     assert!(!String::from_utf8_lossy(&quiet.stderr).contains("anywarp:"));
 }
 
+/// What is neither PTX nor a container, such as AMD's code, is named at the level `warn`.
+#[test]
+fn images_of_unknown_formats_are_told() {
+    let hand_over = || {
+        let cuda = Cuda::start();
+        let mut amd = cubin(86);
+        amd[18..20].copy_from_slice(&224u16.to_le_bytes());
+        for image in [amd, b"GIF89a".to_vec()] {
+            let image: Vec<u8> = image.into_iter().chain([0; 64]).collect();
+            let mut made: P = 0;
+            call!(cuda.cuModuleLoadData(&mut made, image.as_ptr().cast()) => status::INVALID_IMAGE);
+        }
+    };
+    let name = "refused::images_of_unknown_formats_are_told";
+    for (level, lines) in [("warn", 2), ("error", 0)] {
+        let output = isolated(name, &[("ANYWARP_LOG", level)], hand_over);
+        let told = String::from_utf8_lossy(&output.stderr);
+        let line = "anywarp: an image failed to load: unknown format: expected PTX, fatbin, or linked image";
+        assert_eq!(told.lines().filter(|l| *l == line).count(), lines, "{level}: {told}");
+    }
+}
+
 /// PTX for later devices is not machine code, and a later device accepts it.
 #[test]
 fn ptx_for_later_devices_is_told_as_such() {
