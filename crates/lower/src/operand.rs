@@ -268,6 +268,18 @@ impl Lower<'_> {
         self.first_part(a, operand)
     }
 
+    /// The base of an address in shared memory, whose addresses have 32 bits, so that a 32-bit register plus
+    /// an offset wraps: `[%r+12]` with `%r` = -12 is 0. Widening the register with its sign gives the same sum
+    /// in 64 bits, because all of shared memory is below 2^31.
+    pub fn wrapping_base(&mut self, operand: &Operand, base: Value) -> Value {
+        let register = match operand.address().map(|a| (a.base, a.offset)) {
+            Some((AddressBase::Reg(r), 1..)) => self.read_reg(r, 0),
+            Some((AddressBase::Component(r, Component::Element(e)), 1..)) => self.read_reg(r, e),
+            _ => return base,
+        };
+        if self.ty(register) == Ty::I32 { self.resize(register, Ty::I64, true) } else { base }
+    }
+
     /// Same as [`Lower::address`], for the part before the first comma.
     pub fn first_part(&mut self, a: &Address, operand: &Operand) -> Result<(Value, i64, Option<Space>)> {
         Ok(match a.base {

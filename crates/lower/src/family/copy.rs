@@ -31,6 +31,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let place = |l: &mut Lower, n: usize, space| {
         let (base, offset, _) = l.address(&i.operands[n])?;
+        let base = if space == Space::Shared { l.wrapping_base(&i.operands[n], base) } else { base };
         Ok(Place { base: l.offset(base, offset), space })
     };
     let to = place(l, 0, Space::Shared)?;

@@ -19,8 +19,9 @@ const B64: ScalarType = ScalarType::B64;
 /// generic.
 pub fn shared_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Result<Value> {
     let (base, offset, implied) = l.address(operand)?;
-    let address = l.offset(base, offset);
     let named = i.space().is_some() || implied == Some(Space::Shared);
+    let base = if named { l.wrapping_base(operand, base) } else { base };
+    let address = l.offset(base, offset);
     Ok(if named { address } else { l.op1(Op::FromGeneric(Space::Shared), &[address]) })
 }
 

@@ -130,6 +130,9 @@ pub fn memory(
         (None, Some(s)) => s,
         (None, None) => Space::Generic,
     };
+    if space == Space::Shared {
+        base = l.wrapping_base(operand, base);
+    }
     if i32::try_from(offset).is_err() {
         base = l.offset(base, offset);
         offset = 0;
