@@ -150,12 +150,14 @@ answers(cu.cuDeviceGet(ok(cu.cuDeviceGetCount())), cu.CUresult.CUDA_ERROR_INVALI
 assert ok(cu.cuGetErrorString(cu.CUresult.CUDA_ERROR_NOT_FOUND)) == b"named symbol not found"
 
 # `anywarp run` makes NVRTC give PTX where it would give machine code, which the driver does not take.
-program = ok(nvrtc.nvrtcCreateProgram(b'extern "C" __global__ void three(int *to) { *to = 3; }', b"three.cu", 0, [], []))
+source = b'extern "C" __global__ void three(int *to) { *to = 3; }'
+program = ok(nvrtc.nvrtcCreateProgram(source, b"three.cu", 0, [], []))
 ok(nvrtc.nvrtcCompileProgram(program, 1, [b"--gpu-architecture=sm_80"]))
 cubin = b" " * ok(nvrtc.nvrtcGetCUBINSize(program))
 ok(nvrtc.nvrtcGetCUBIN(program, cubin))
 other = ok(cu.cuModuleLoadData(cubin))
-ok(cu.cuLaunchKernel(ok(cu.cuModuleGetFunction(other, b"three")), 1, 1, 1, 1, 1, 1, 0, 0, ((buffers[0],), (None,)), 0))
+three = ok(cu.cuModuleGetFunction(other, b"three"))
+ok(cu.cuLaunchKernel(three, 1, 1, 1, 1, 1, 1, 0, 0, ((buffers[0],), (None,)), 0))
 three = np.zeros(1, dtype=np.int32)
 ok(cu.cuMemcpyDtoH(three.ctypes.data, buffers[0], 4))
 assert three[0] == 3

@@ -8,7 +8,9 @@ static CUstreamCaptureStatus status_of(CUstream s)
     R(cuStreamIsCapturing, s, &status);
     return status;
 }
-static CUresult empty_in(CUstream s) { return R(cuLaunchKernel, K.empty, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL); }
+static CUresult empty_in(CUstream s) {
+    return R(cuLaunchKernel, K.empty, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL);
+}
 static void start(CUstreamCaptureMode mode) { R(cuStreamBeginCapture, K.s, mode); }
 static void fork_to(CUstream from, CUstream to, CUevent e)
 {
@@ -28,8 +30,8 @@ static CUgraph end(const char *name)
 /* Each invalidation, and what further calls return then. */
 void group_capcodes(void)
 {
-    static const char *const ways[] = {"sync", "query", "legacy", "ctxsync", "alloc", "eventquery", "eventsync", "callback", "merge",
-                                       "unjoined", "isolation", "external", "badcopy"};
+    static const char *const ways[] = {"sync", "query", "legacy", "ctxsync", "alloc", "eventquery",
+        "eventsync", "callback", "merge", "unjoined", "isolation", "external", "badcopy"};
     CUevent old = NULL, far = NULL;
     CUgraph g = NULL;
     CUdeviceptr p = 0;
@@ -189,8 +191,8 @@ static void info(const char *name)
     CUstreamCaptureStatus status = 9;
     id = 0, info_graph = NULL, info_nodes = NULL, info_edges = NULL, info_count = 99;
     T(name, cuStreamGetCaptureInfo, K.s, &status, &id, &info_graph, &info_nodes, &info_edges, &info_count);
-    V(N("%s.v", name), "%d id=%d graph=%d nodes=%zu deps=%d count=%zu", (int)status, id != 0, info_graph != NULL,
-      node_count(info_graph), info_nodes != NULL, info_count);
+    V(N("%s.v", name), "%d id=%d graph=%d nodes=%zu deps=%d count=%zu", (int)status, id != 0,
+        info_graph != NULL, node_count(info_graph), info_nodes != NULL, info_count);
 }
 
 /* Information, and dependencies that are changed. */
@@ -226,25 +228,35 @@ void group_capinfo(void)
     info("joined");
     T("addnode", cuGraphAddEmptyNode, &extra, first, NULL, 0);
     info("added");
-    T("update.add", cuStreamUpdateCaptureDependencies, K.s, &extra, NULL, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
+    T("update.add", cuStreamUpdateCaptureDependencies, K.s, &extra, NULL, 1,
+        CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
     info("update.added");
-    T("update.again", cuStreamUpdateCaptureDependencies, K.s, &extra, NULL, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
+    T("update.again", cuStreamUpdateCaptureDependencies, K.s, &extra, NULL, 1,
+        CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
     info("update.again.info");
-    T("update.set", cuStreamUpdateCaptureDependencies, K.s, &extra, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.set", cuStreamUpdateCaptureDependencies, K.s, &extra, NULL, 1,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     info("update.set.info");
     two[0] = two[1] = extra;
-    T("update.twice", cuStreamUpdateCaptureDependencies, K.s, two, NULL, 2, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.twice", cuStreamUpdateCaptureDependencies, K.s, two, NULL, 2,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     info("update.twice.info");
     T("update.flags2", cuStreamUpdateCaptureDependencies, K.s, &extra, NULL, 1, 2);
-    T("update.null", cuStreamUpdateCaptureDependencies, K.s, NULL, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-    T("update.nullnode", cuStreamUpdateCaptureDependencies, K.s, (CUgraphNode[]){NULL}, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-    T("update.foreign", cuStreamUpdateCaptureDependencies, K.s, &foreign, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.null", cuStreamUpdateCaptureDependencies, K.s, NULL, NULL, 1,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.nullnode", cuStreamUpdateCaptureDependencies, K.s, (CUgraphNode[]){NULL}, NULL, 1,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.foreign", cuStreamUpdateCaptureDependencies, K.s, &foreign, NULL, 1,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     info("update.foreign.info");
     CUgraphEdgeData edge = {.type = 9};
-    T("update.badedge", cuStreamUpdateCaptureDependencies, K.s, &extra, &edge, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.badedge", cuStreamUpdateCaptureDependencies, K.s, &extra, &edge, 1,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     edge = (CUgraphEdgeData){.type = 0};
-    T("update.edge", cuStreamUpdateCaptureDependencies, K.s, &extra, &edge, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-    T("update.none", cuStreamUpdateCaptureDependencies, K.s, NULL, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.edge", cuStreamUpdateCaptureDependencies, K.s, &extra, &edge, 1,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    T("update.none", cuStreamUpdateCaptureDependencies, K.s, NULL, NULL, 0,
+        CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     info("update.none.info");
     T("update.notcapturing", cuStreamUpdateCaptureDependencies, K.free_stream, &extra, NULL, 1, 0);
     T("update.legacy", cuStreamUpdateCaptureDependencies, NULL, &extra, NULL, 1, 0);
@@ -304,7 +316,8 @@ void group_caporder(void)
     edges = COUNT(from);
     T("edges", cuGraphGetEdges, g, from, to, NULL, &edges);
     for (size_t i = 0; i < edges && i < COUNT(from); i++)
-        V(N("edge.%zu", i), "%d %d", index_of(from[i], nodes, (int)count), index_of(to[i], nodes, (int)count));
+        V(N("edge.%zu", i), "%d %d", index_of(from[i], nodes, (int)count),
+            index_of(to[i], nodes, (int)count));
     CUgraphExec whole = NULL;
     T("instantiate", cuGraphInstantiate, &whole, g, 0);
     T("launch", cuGraphLaunch, whole, K.s);

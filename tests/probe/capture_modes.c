@@ -19,7 +19,9 @@ static unsigned data;
 static void CUDA_CB nothing(void *p) { (void)p; }
 static void CUDA_CB nothing_called(CUstream s, CUresult status, void *p) { (void)s, (void)status, (void)p; }
 
-static CUresult launch_in(CUstream s) { return R(cuLaunchKernel, K.empty, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL); }
+static CUresult launch_in(CUstream s) {
+    return R(cuLaunchKernel, K.empty, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL);
+}
 static CUresult batch_in(CUstream s)
 {
     CUstreamBatchMemOpParams op;
@@ -167,7 +169,8 @@ static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION
     C(module_global, R(cuModuleGetGlobal, (CUdeviceptr *)bytes, (size_t *)bytes + 1, K.module, "g_counter")) \
     C(library_load, R(cuLibraryLoadData, (CUlibrary *)bytes, ptx_params, NULL, NULL, 0, NULL, NULL, 0)) \
     C(function_attribute, R(cuFuncGetAttribute, (int *)bytes, CU_FUNC_ATTRIBUTE_NUM_REGS, K.fill)) \
-    C(function_setattribute, R(cuFuncSetAttribute, K.fill, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 0)) \
+    C(function_setattribute, \
+        R(cuFuncSetAttribute, K.fill, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 0)) \
     C(occupancy, R(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *)bytes, K.fill, 64, 0)) \
     C(array_create, array_create()) \
     /* Graphs. */ \
@@ -181,7 +184,8 @@ static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION
 
 static CUresult array_create(void)
 {
-    CUDA_ARRAY_DESCRIPTOR d = {.Width = 16, .Height = 1, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+    CUDA_ARRAY_DESCRIPTOR d = {
+        .Width = 16, .Height = 1, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
     return R(cuArrayCreate, (CUarray *)bytes, &d);
 }
 
@@ -219,7 +223,8 @@ static void *call_far(void *of)
 
 static void prepare(void)
 {
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
     R(cuMemAlloc, &X.spare, 64);
     R(cuMemAllocManaged, &X.managed, 4096, CU_MEM_ATTACH_GLOBAL);
     R(cuMemAllocAsync, &X.async, 64, K.s);

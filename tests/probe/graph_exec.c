@@ -17,10 +17,12 @@ void group_ginstantiate(void)
             T(N("flags.%u.get", flags), cuGraphExecGetFlags, exec, &got);
             V(N("flags.%u.v", flags), "%llu", (unsigned long long)got);
         }
-        CUDA_GRAPH_INSTANTIATE_PARAMS p = {.flags = flags, .hUploadStream = K.s, .hErrNode_out = (CUgraphNode)8, .result_out = 77};
+        CUDA_GRAPH_INSTANTIATE_PARAMS p = {
+            .flags = flags, .hUploadStream = K.s, .hErrNode_out = (CUgraphNode)8, .result_out = 77};
         exec = NULL;
         T(N("params.%u", flags), cuGraphInstantiateWithParams, &exec, one, &p);
-        V(N("params.%u.v", flags), "%d %d exec=%d", (int)p.result_out, index_of(p.hErrNode_out, nodes, CHAIN), exec != NULL);
+        V(N("params.%u.v", flags), "%d %d exec=%d", (int)p.result_out, index_of(p.hErrNode_out, nodes, CHAIN),
+            exec != NULL);
     }
     CUgraphExec exec = NULL;
     CUDA_GRAPH_INSTANTIATE_PARAMS p = {0};
@@ -82,7 +84,8 @@ void group_glaunch(void)
     T("upload.legacy", cuGraphUpload, exec, NULL);
     T("upload.far", cuGraphUpload, exec, K.farstream);
     T("sync", cuCtxSynchronize);
-    V("v", "calls=%d %u %u %u %u", host_calls, word(K.p), word(K.p + 1024), word(K.p + 2048), word(K.p + 4096));
+    V("v", "calls=%d %u %u %u %u", host_calls, word(K.p), word(K.p + 1024), word(K.p + 2048),
+        word(K.p + 4096));
     /* The graph may change or be destroyed; the executable form does not. */
     T("destroynode", cuGraphDestroyNode, nodes[3]);
     T("graph.destroy", cuGraphDestroy, g);
@@ -149,9 +152,15 @@ void group_gexecset(void)
     T("record.null", cuGraphExecEventRecordNodeSetEvent, exec, nodes[7], NULL);
     T("batch.null", cuGraphExecBatchMemOpNodeSetParams, exec, nodes[8], NULL);
     T("any.null", cuGraphExecNodeSetParams, exec, nodes[0], NULL);
-#define KERNEL(name, change) bk = k, change; T("kernel." name, cuGraphExecKernelNodeSetParams, exec, nodes[0], &bk);
-#define COPY(name, change) bc = c, change; T("copy." name, cuGraphExecMemcpyNodeSetParams, exec, nodes[1], &bc, K.context);
-#define SET(name, change) bm = m, change; T("memset." name, cuGraphExecMemsetNodeSetParams, exec, nodes[2], &bm, K.context);
+#define KERNEL(name, change)                                                                                 \
+    bk = k, change;                                                                                          \
+    T("kernel." name, cuGraphExecKernelNodeSetParams, exec, nodes[0], &bk);
+#define COPY(name, change)                                                                                   \
+    bc = c, change;                                                                                          \
+    T("copy." name, cuGraphExecMemcpyNodeSetParams, exec, nodes[1], &bc, K.context);
+#define SET(name, change)                                                                                    \
+    bm = m, change;                                                                                          \
+    T("memset." name, cuGraphExecMemsetNodeSetParams, exec, nodes[2], &bm, K.context);
     KERNEL("otherfn", bk.func = K.scale)
     KERNEL("back", (void)0)
     KERNEL("nullfn", bk.func = NULL)
@@ -206,7 +215,8 @@ void group_genable(void)
         V(N("off.%d.v", i), "%u", on);
         T(N("launch.%d", i), cuGraphLaunch, exec, K.s);
         R(cuCtxSynchronize);
-        V(N("launch.%d.v", i), "calls=%d %u %u %u", host_calls, word(K.p), word(K.p + 1024), word(K.p + 2048));
+        V(N("launch.%d.v", i), "calls=%d %u %u %u", host_calls, word(K.p), word(K.p + 1024),
+            word(K.p + 2048));
         R(cuMemsetD8, K.p, 0, 4096);
         T(N("on.%d", i), cuGraphNodeSetEnabled, exec, nodes[i], 2);
         R(cuGraphNodeGetEnabled, exec, nodes[i], &on);
@@ -257,7 +267,8 @@ void group_gexecdead(void)
 /* Each result of an update; error nodes by their index in the new graph. */
 static void update(const char *name, CUgraphExec exec, CUgraph g, const CUgraphNode *nodes, int count)
 {
-    CUgraphExecUpdateResultInfo info = {.result = 77, .errorNode = (CUgraphNode)8, .errorFromNode = (CUgraphNode)8};
+    CUgraphExecUpdateResultInfo info = {
+        .result = 77, .errorNode = (CUgraphNode)8, .errorFromNode = (CUgraphNode)8};
     T(name, cuGraphExecUpdate, exec, g, &info);
     V(N("%s.v", name), "%d node=%d from=%d", (int)info.result, index_of(info.errorNode, nodes, count),
       index_of(info.errorFromNode, nodes, count));
@@ -292,13 +303,15 @@ static CUgraph variant(int change, CUgraphNode n[4])
     if (change == 16)
         value.priority = -3, R(cuGraphKernelNodeSetAttribute, n[0], CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
     if (change == 17)
-        value.cooperative = 1, R(cuGraphKernelNodeSetAttribute, n[0], CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
+        value.cooperative = 1,
+        R(cuGraphKernelNodeSetAttribute, n[0], CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
     if (change == 1)
         R(cuGraphAddHostNode, &n[1], g, &n[0], 1, &h);
     else if (change == 18)
         R(cuGraphAddEmptyNode, &n[1], g, &n[0], 1);
     else
-        R(cuGraphAddMemsetNode, &n[1], g, change == 2 ? NULL : &n[0], change != 2, &m, change == 14 ? K.other : K.context);
+        R(cuGraphAddMemsetNode, &n[1], g, change == 2 ? NULL : &n[0], change != 2, &m,
+            change == 14 ? K.other : K.context);
     if (change == 19)
         return g;
     R(cuGraphAddMemcpyNode, &n[2], g, &n[1], 1, &c, K.context);
@@ -322,7 +335,8 @@ void group_gupdate(void)
         R(cuMemsetD8, K.p, 0, 4096);
         T(N("change.%d.launch", change), cuGraphLaunch, exec, K.s);
         R(cuCtxSynchronize);
-        V(N("change.%d.memory", change), "%u %u %u %u", word(K.p + 4), word(K.p + 1024), word(K.p + 2048), word(K.p + 2048 + 32));
+        V(N("change.%d.memory", change), "%u %u %u %u", word(K.p + 4), word(K.p + 1024), word(K.p + 2048),
+            word(K.p + 2048 + 32));
         update(N("change.%d.back", change), exec, variant(0, n), n, 4);
     }
     CUgraph g = variant(0, n);

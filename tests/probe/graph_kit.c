@@ -49,19 +49,31 @@ CUDA_KERNEL_NODE_PARAMS right_kernel(void)
 {
     static unsigned n = 16, v = 7;
     static void *args[] = {&K.p, &n, &v};
-    return (CUDA_KERNEL_NODE_PARAMS){.func = K.fill, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 16, .blockDimY = 1,
-                                     .blockDimZ = 1, .kernelParams = args};
+    return (CUDA_KERNEL_NODE_PARAMS){.func = K.fill,
+        .gridDimX = 1,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = 16,
+        .blockDimY = 1,
+        .blockDimZ = 1,
+        .kernelParams = args};
 }
 
 CUDA_MEMCPY3D right_copy(void)
 {
-    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = K.p, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                           .dstDevice = K.p + 1024, .WidthInBytes = 64, .Height = 1, .Depth = 1};
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = K.p,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = K.p + 1024,
+        .WidthInBytes = 64,
+        .Height = 1,
+        .Depth = 1};
 }
 
 CUDA_MEMSET_NODE_PARAMS right_set(void)
 {
-    return (CUDA_MEMSET_NODE_PARAMS){.dst = K.p + 2048, .value = 3, .elementSize = 4, .width = 16, .height = 1};
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = K.p + 2048, .value = 3, .elementSize = 4, .width = 16, .height = 1};
 }
 
 static void CUDA_CB count_call(void *data)

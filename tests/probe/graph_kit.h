@@ -10,7 +10,12 @@
 #define TP(name, fn, ...) (begin(name) ? report(fn(__VA_ARGS__)) : skipped())
 
 struct cond_params { uint64_t handle; int type; unsigned size; CUgraph *bodies; CUcontext ctx; };
-struct alloc_params { CUmemPoolProps pool; const CUmemAccessDesc *access; size_t accesses, bytes; CUdeviceptr p; };
+struct alloc_params {
+    CUmemPoolProps pool;
+    const CUmemAccessDesc *access;
+    size_t accesses, bytes;
+    CUdeviceptr p;
+};
 struct batch_params { CUcontext ctx; unsigned count; CUstreamBatchMemOpParams *ops; unsigned flags; };
 struct child_params { CUgraph graph; int ownership; };
 struct copy_params { int flags, reserved; CUcontext ctx; CUDA_MEMCPY3D copy; };
@@ -35,33 +40,49 @@ struct node_params {
 _Static_assert(sizeof(struct node_params) == 256, "CUgraphNodeParams");
 
 #define ADDS CUgraphNode *, CUgraph, const CUgraphNode *, size_t
-#define KIT_FUNCTIONS(X) \
-    X(cuGraphAddNode, "cuGraphAddNode_v2", (CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t, struct node_params *)) \
-    X(cuGraphNodeSetParams, "cuGraphNodeSetParams", (CUgraphNode, struct node_params *)) \
-    X(cuGraphExecNodeSetParams, "cuGraphExecNodeSetParams", (CUgraphExec, CUgraphNode, struct node_params *)) \
-    X(cuGraphConditionalHandleCreate, "cuGraphConditionalHandleCreate", (uint64_t *, CUgraph, CUcontext, unsigned, unsigned)) \
-    X(cuGraphAddMemAllocNode, "cuGraphAddMemAllocNode", (ADDS, struct alloc_params *)) \
-    X(cuGraphMemAllocNodeGetParams, "cuGraphMemAllocNodeGetParams", (CUgraphNode, struct alloc_params *)) \
-    X(cuGraphAddMemFreeNode, "cuGraphAddMemFreeNode", (ADDS, CUdeviceptr)) \
-    X(cuGraphMemFreeNodeGetParams, "cuGraphMemFreeNodeGetParams", (CUgraphNode, CUdeviceptr *)) \
-    X(cuGraphAddBatchMemOpNode, "cuGraphAddBatchMemOpNode", (ADDS, const struct batch_params *)) \
-    X(cuGraphBatchMemOpNodeGetParams, "cuGraphBatchMemOpNodeGetParams", (CUgraphNode, struct batch_params *)) \
-    X(cuGraphBatchMemOpNodeSetParams, "cuGraphBatchMemOpNodeSetParams", (CUgraphNode, const struct batch_params *)) \
-    X(cuGraphExecBatchMemOpNodeSetParams, "cuGraphExecBatchMemOpNodeSetParams", (CUgraphExec, CUgraphNode, const struct batch_params *)) \
-    X(cuGraphEventRecordNodeGetEvent, "cuGraphEventRecordNodeGetEvent", (CUgraphNode, CUevent *)) \
-    X(cuGraphEventRecordNodeSetEvent, "cuGraphEventRecordNodeSetEvent", (CUgraphNode, CUevent)) \
-    X(cuGraphEventWaitNodeGetEvent, "cuGraphEventWaitNodeGetEvent", (CUgraphNode, CUevent *)) \
-    X(cuGraphEventWaitNodeSetEvent, "cuGraphEventWaitNodeSetEvent", (CUgraphNode, CUevent)) \
-    X(cuGraphExecEventRecordNodeSetEvent, "cuGraphExecEventRecordNodeSetEvent", (CUgraphExec, CUgraphNode, CUevent)) \
-    X(cuGraphExecEventWaitNodeSetEvent, "cuGraphExecEventWaitNodeSetEvent", (CUgraphExec, CUgraphNode, CUevent)) \
-    X(cuGraphAddExternalSemaphoresSignalNode, "cuGraphAddExternalSemaphoresSignalNode", (ADDS, const void *)) \
-    X(cuGraphExternalSemaphoresSignalNodeGetParams, "cuGraphExternalSemaphoresSignalNodeGetParams", (CUgraphNode, void *)) \
-    X(cuGraphExternalSemaphoresSignalNodeSetParams, "cuGraphExternalSemaphoresSignalNodeSetParams", (CUgraphNode, const void *)) \
-    X(cuGraphExecExternalSemaphoresSignalNodeSetParams, "cuGraphExecExternalSemaphoresSignalNodeSetParams", (CUgraphExec, CUgraphNode, const void *)) \
-    X(cuGraphAddExternalSemaphoresWaitNode, "cuGraphAddExternalSemaphoresWaitNode", (ADDS, const void *)) \
-    X(cuGraphExternalSemaphoresWaitNodeGetParams, "cuGraphExternalSemaphoresWaitNodeGetParams", (CUgraphNode, void *)) \
-    X(cuGraphExternalSemaphoresWaitNodeSetParams, "cuGraphExternalSemaphoresWaitNodeSetParams", (CUgraphNode, const void *)) \
-    X(cuGraphExecExternalSemaphoresWaitNodeSetParams, "cuGraphExecExternalSemaphoresWaitNodeSetParams", (CUgraphExec, CUgraphNode, const void *))
+#define KIT_FUNCTIONS(X)                                                                                     \
+    X(cuGraphAddNode, "cuGraphAddNode_v2",                                                                   \
+        (CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,                       \
+            struct node_params *))                                                                           \
+    X(cuGraphNodeSetParams, "cuGraphNodeSetParams", (CUgraphNode, struct node_params *))                     \
+    X(cuGraphExecNodeSetParams, "cuGraphExecNodeSetParams",                                                  \
+        (CUgraphExec, CUgraphNode, struct node_params *))                                                    \
+    X(cuGraphConditionalHandleCreate, "cuGraphConditionalHandleCreate",                                      \
+        (uint64_t *, CUgraph, CUcontext, unsigned, unsigned))                                                \
+    X(cuGraphAddMemAllocNode, "cuGraphAddMemAllocNode", (ADDS, struct alloc_params *))                       \
+    X(cuGraphMemAllocNodeGetParams, "cuGraphMemAllocNodeGetParams", (CUgraphNode, struct alloc_params *))    \
+    X(cuGraphAddMemFreeNode, "cuGraphAddMemFreeNode", (ADDS, CUdeviceptr))                                   \
+    X(cuGraphMemFreeNodeGetParams, "cuGraphMemFreeNodeGetParams", (CUgraphNode, CUdeviceptr *))              \
+    X(cuGraphAddBatchMemOpNode, "cuGraphAddBatchMemOpNode", (ADDS, const struct batch_params *))             \
+    X(cuGraphBatchMemOpNodeGetParams, "cuGraphBatchMemOpNodeGetParams",                                      \
+        (CUgraphNode, struct batch_params *))                                                                \
+    X(cuGraphBatchMemOpNodeSetParams, "cuGraphBatchMemOpNodeSetParams",                                      \
+        (CUgraphNode, const struct batch_params *))                                                          \
+    X(cuGraphExecBatchMemOpNodeSetParams, "cuGraphExecBatchMemOpNodeSetParams",                              \
+        (CUgraphExec, CUgraphNode, const struct batch_params *))                                             \
+    X(cuGraphEventRecordNodeGetEvent, "cuGraphEventRecordNodeGetEvent", (CUgraphNode, CUevent *))            \
+    X(cuGraphEventRecordNodeSetEvent, "cuGraphEventRecordNodeSetEvent", (CUgraphNode, CUevent))              \
+    X(cuGraphEventWaitNodeGetEvent, "cuGraphEventWaitNodeGetEvent", (CUgraphNode, CUevent *))                \
+    X(cuGraphEventWaitNodeSetEvent, "cuGraphEventWaitNodeSetEvent", (CUgraphNode, CUevent))                  \
+    X(cuGraphExecEventRecordNodeSetEvent, "cuGraphExecEventRecordNodeSetEvent",                              \
+        (CUgraphExec, CUgraphNode, CUevent))                                                                 \
+    X(cuGraphExecEventWaitNodeSetEvent, "cuGraphExecEventWaitNodeSetEvent",                                  \
+        (CUgraphExec, CUgraphNode, CUevent))                                                                 \
+    X(cuGraphAddExternalSemaphoresSignalNode, "cuGraphAddExternalSemaphoresSignalNode",                      \
+        (ADDS, const void *))                                                                                \
+    X(cuGraphExternalSemaphoresSignalNodeGetParams, "cuGraphExternalSemaphoresSignalNodeGetParams",          \
+        (CUgraphNode, void *))                                                                               \
+    X(cuGraphExternalSemaphoresSignalNodeSetParams, "cuGraphExternalSemaphoresSignalNodeSetParams",          \
+        (CUgraphNode, const void *))                                                                         \
+    X(cuGraphExecExternalSemaphoresSignalNodeSetParams, "cuGraphExecExternalSemaphoresSignalNodeSetParams",  \
+        (CUgraphExec, CUgraphNode, const void *))                                                            \
+    X(cuGraphAddExternalSemaphoresWaitNode, "cuGraphAddExternalSemaphoresWaitNode", (ADDS, const void *))    \
+    X(cuGraphExternalSemaphoresWaitNodeGetParams, "cuGraphExternalSemaphoresWaitNodeGetParams",              \
+        (CUgraphNode, void *))                                                                               \
+    X(cuGraphExternalSemaphoresWaitNodeSetParams, "cuGraphExternalSemaphoresWaitNodeSetParams",              \
+        (CUgraphNode, const void *))                                                                         \
+    X(cuGraphExecExternalSemaphoresWaitNodeSetParams, "cuGraphExecExternalSemaphoresWaitNodeSetParams",      \
+        (CUgraphExec, CUgraphNode, const void *))
 #define X(name, symbol, arguments) extern CUresult(*p_##name) arguments;
 KIT_FUNCTIONS(X)
 #undef X

@@ -82,10 +82,12 @@ void group_gedge(void)
     T("add.foreignfrom", cuGraphAddDependencies, g, &foreign, &k[1], NULL, 1);
     T("add.foreignto", cuGraphAddDependencies, g, &k[1], &foreign, NULL, 1);
     /* The first of two is right, the second is not. */
-    T("add.half", cuGraphAddDependencies, g, (CUgraphNode[]){k[2], foreign}, (CUgraphNode[]){k[3], k[3]}, NULL, 2);
+    T("add.half", cuGraphAddDependencies, g, (CUgraphNode[]){k[2], foreign}, (CUgraphNode[]){k[3], k[3]},
+        NULL, 2);
     R(cuGraphGetEdges, g, NULL, NULL, NULL, &n);
     V("add.half.edges", "%zu", n);
-    T("add.pairtwice", cuGraphAddDependencies, g, (CUgraphNode[]){k[2], k[2]}, (CUgraphNode[]){k[3], k[3]}, NULL, 2);
+    T("add.pairtwice", cuGraphAddDependencies, g, (CUgraphNode[]){k[2], k[2]}, (CUgraphNode[]){k[3], k[3]},
+        NULL, 2);
     T("remove.foreign", cuGraphRemoveDependencies, g, &foreign, &k[1], NULL, 1);
     T("remove.absent", cuGraphRemoveDependencies, g, &k[3], &k[0], NULL, 1);
     T("remove.null", cuGraphRemoveDependencies, g, NULL, NULL, NULL, 1);
@@ -114,9 +116,12 @@ void group_gedge(void)
     V("lossy.deps.data.v", "%u %u %u", data[0].from_port, data[0].to_port, data[0].type);
     n = 16;
     T("lossy.dependents", cuGraphNodeGetDependentNodes, k[0], from, NULL, &n);
-    CUresult (*edges1)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *) = (CUresult(*)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *))S("cuGraphGetEdges");
-    CUresult (*deps1)(CUgraphNode, CUgraphNode *, size_t *) = (CUresult(*)(CUgraphNode, CUgraphNode *, size_t *))S("cuGraphNodeGetDependencies");
-    CUresult (*dependents1)(CUgraphNode, CUgraphNode *, size_t *) = (CUresult(*)(CUgraphNode, CUgraphNode *, size_t *))S("cuGraphNodeGetDependentNodes");
+    CUresult (*edges1)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *) =
+        (CUresult (*)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *))S("cuGraphGetEdges");
+    CUresult (*deps1)(CUgraphNode, CUgraphNode *, size_t *) =
+        (CUresult (*)(CUgraphNode, CUgraphNode *, size_t *))S("cuGraphNodeGetDependencies");
+    CUresult (*dependents1)(CUgraphNode, CUgraphNode *, size_t *) =
+        (CUresult (*)(CUgraphNode, CUgraphNode *, size_t *))S("cuGraphNodeGetDependentNodes");
 #define OLD(name, call) if (begin(name)) report(call)
     n = 16;
     if (edges1 && deps1 && dependents1) {
@@ -231,7 +236,8 @@ void group_gobject(void)
     kit();
     g = single(NULL);
     T("create", cuUserObjectCreate, &o, (void *)1, destroy_object, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-    T("create.nullout", cuUserObjectCreate, NULL, (void *)1, destroy_object, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+    T("create.nullout", cuUserObjectCreate, NULL, (void *)1, destroy_object, 1,
+        CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     T("create.nullptr", cuUserObjectCreate, &x, NULL, destroy_object, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     T("create.nullfn", cuUserObjectCreate, &x, (void *)1, NULL, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     T("create.flags0", cuUserObjectCreate, &x, (void *)1, destroy_object, 1, 0);
@@ -239,7 +245,8 @@ void group_gobject(void)
     T("create.flags3", cuUserObjectCreate, &x, (void *)1, destroy_object, 1, 3);
     static const unsigned counts[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff};
     for (size_t i = 0; i < COUNT(counts); i++)
-        T(N("create.count.%u", counts[i]), cuUserObjectCreate, &x, (void *)1, destroy_object, counts[i], CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+        T(N("create.count.%u", counts[i]), cuUserObjectCreate, &x, (void *)1, destroy_object, counts[i],
+            CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     T("retain", cuUserObjectRetain, o, 1);
     T("retain.0", cuUserObjectRetain, o, 0);
     T("retain.null", cuUserObjectRetain, NULL, 1);

@@ -22,8 +22,11 @@ void group_gmemory(void)
     T("alloc.null", cuGraphAddMemAllocNode, &x, other, NULL, 0, NULL);
     T("alloc.nullout", cuGraphAddMemAllocNode, NULL, other, NULL, 0, &a);
     T("alloc.nullgraph", cuGraphAddMemAllocNode, &x, NULL, NULL, 0, &a);
-    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-#define BAD(name, change) bad = a, change; T("alloc." name, cuGraphAddMemAllocNode, &x, other, NULL, 0, &bad); \
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+        .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+#define BAD(name, change)                                                                                    \
+    bad = a, change;                                                                                         \
+    T("alloc." name, cuGraphAddMemAllocNode, &x, other, NULL, 0, &bad);                                      \
     V("alloc." name ".p", "%d", bad.p != 0);
     BAD("size0", bad.bytes = 0)
     BAD("huge", bad.bytes = 1ull << 50)
@@ -122,7 +125,8 @@ void group_gmemory(void)
     for (int i = -1; i <= 4; i++) {
         T(N("attribute.%d", i), cuDeviceGetGraphMemAttribute, 0, (CUgraphMem_attribute)i, &v);
         for (v = 0; v < 2; v++)
-            T(N("attribute.%d.set.%d", i, (int)v), cuDeviceSetGraphMemAttribute, 0, (CUgraphMem_attribute)i, &v);
+            T(N("attribute.%d.set.%d", i, (int)v), cuDeviceSetGraphMemAttribute, 0, (CUgraphMem_attribute)i,
+                &v);
     }
     T("attribute.null", cuDeviceGetGraphMemAttribute, 0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, NULL);
 }
@@ -185,8 +189,8 @@ void group_gmemcapture(void)
     T("sync", cuCtxSynchronize);
 }
 
-static CUresult conditional(CUgraph g, uint64_t handle, int type, unsigned size, CUcontext ctx, CUgraph **bodies, CUgraphNode *node)
-{
+static CUresult conditional(
+    CUgraph g, uint64_t handle, int type, unsigned size, CUcontext ctx, CUgraph **bodies, CUgraphNode *node) {
     struct node_params n;
     memset(&n, 0, sizeof n);
     n.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
@@ -208,7 +212,8 @@ void group_gcond(void)
     R(cuGraphCreate, &other, 0);
     for (unsigned flags = 0; flags < 4; flags++)
         for (unsigned value = 0; value < 3; value++)
-            T(N("handle.flags%u.%u", flags, value), cuGraphConditionalHandleCreate, &h, g, K.context, value, flags);
+            T(N("handle.flags%u.%u", flags, value), cuGraphConditionalHandleCreate, &h, g, K.context, value,
+                flags);
     T("handle.nullout", cuGraphConditionalHandleCreate, NULL, g, K.context, 0, 0);
     T("handle.nullgraph", cuGraphConditionalHandleCreate, &h, NULL, K.context, 0, 0);
     T("handle.nullctx", cuGraphConditionalHandleCreate, &h, g, NULL, 0, 0);
@@ -258,9 +263,11 @@ void group_gcond(void)
     T("device", cuGraphInstantiate, &exec, g, 4);
     T("destroynode", cuGraphDestroyNode, node);
     T("external", cuModuleLoadData, (CUmodule *)&x,
-      ".version 8.0\n.target sm_52\n.address_size 64\n.extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
-      ".visible .entry set(.param .u64 h) { .reg .b64 %rd; ld.param.u64 %rd, [h]; .param .b64 a; .param .b32 b;\n"
-      "st.param.b64 [a], %rd; st.param.b32 [b], 0; call.uni cudaGraphSetConditional, (a, b); ret; }\n");
+        ".version 8.0\n.target sm_52\n.address_size 64\n.extern .func cudaGraphSetConditional(.param .b64 h, "
+        ".param .b32 v);\n"
+        ".visible .entry set(.param .u64 h) { .reg .b64 %rd; ld.param.u64 %rd, [h]; .param .b64 a; .param "
+        ".b32 b;\n"
+        "st.param.b64 [a], %rd; st.param.b32 [b], 0; call.uni cudaGraphSetConditional, (a, b); ret; }\n");
 }
 
 /* Nodes of every kind in the body of each type of conditional. */
@@ -303,7 +310,10 @@ void group_gcondbody(void)
             T(N("%d.%d", type, kind), cuGraphAddNode, &x, bodies[0], NULL, NULL, 0, &n);
             CUDA_GRAPH_INSTANTIATE_PARAMS p = {0};
             T(N("%d.%d.instantiate", type, kind), cuGraphInstantiateWithParams, &exec, g, &p);
-            V(N("%d.%d.v", type, kind), "%d node=%d", (int)p.result_out, p.hErrNode_out == x ? 1 : p.hErrNode_out == node ? 2 : p.hErrNode_out != NULL);
+            V(N("%d.%d.v", type, kind), "%d node=%d", (int)p.result_out,
+                p.hErrNode_out == x      ? 1
+                : p.hErrNode_out == node ? 2
+                                         : p.hErrNode_out != NULL);
         }
 }
 
@@ -339,7 +349,8 @@ void group_gcondrun(void)
     R(cuGraphCreate, &g, 0);
     R(cuGraphConditionalHandleCreate, &h, g, K.context, 1, 1);
     COND("capture", g, h, 0, 1, K.context, &bodies, &node);
-    T("capture.begin", cuStreamBeginCaptureToGraph, K.s, bodies ? bodies[0] : NULL, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_RELAXED);
+    T("capture.begin", cuStreamBeginCaptureToGraph, K.s, bodies ? bodies[0] : NULL, NULL, NULL, 0,
+        CU_STREAM_CAPTURE_MODE_RELAXED);
     T("capture.memset", cuMemsetD8Async, K.p, 5, 16, K.s);
     T("capture.end", cuStreamEndCapture, K.s, &out);
     V("capture.nodes", "%zu", node_count(out));

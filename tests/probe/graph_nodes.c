@@ -44,17 +44,26 @@ void group_gkernel(void)
     EACH_KIND(0, p_cuGraphKernelNodeGetParams, p_cuGraphKernelNodeSetParams, got, &k)
     T("add.null", cuGraphAddKernelNode, &x, g, NULL, 0, NULL);
     T("get", cuGraphKernelNodeGetParams, nodes[0], &got);
-    V("get.v", "%d %u %u %u %u %u %u %u params=%d extra=%d kern=%d ctx=%d", got.func == K.fill, got.gridDimX, got.gridDimY, got.gridDimZ,
-      got.blockDimX, got.blockDimY, got.blockDimZ, got.sharedMemBytes, got.kernelParams != NULL, got.extra != NULL, got.kern != NULL,
-      got.ctx == K.context ? 1 : got.ctx ? 2 : 0);
+    V("get.v", "%d %u %u %u %u %u %u %u params=%d extra=%d kern=%d ctx=%d", got.func == K.fill, got.gridDimX,
+        got.gridDimY, got.gridDimZ, got.blockDimX, got.blockDimY, got.blockDimZ, got.sharedMemBytes,
+        got.kernelParams != NULL, got.extra != NULL, got.kern != NULL,
+        got.ctx == K.context ? 1
+        : got.ctx            ? 2
+                             : 0);
     /* Dimensions and sizes. */
-    static const struct { const char *name; size_t at; unsigned value; } wrong[] = {
-        {"grid0", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimX), 0}, {"gridy0", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimY), 0},
-        {"gridy65536", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimY), 65536}, {"gridz65536", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimZ), 65536},
-        {"gridmax", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimX), 0x7fffffff}, {"gridmore", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimX), 0x80000000},
-        {"block0", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimX), 0}, {"blockz0", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimZ), 0},
-        {"block1024", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimX), 1024}, {"block1025", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimX), 1025},
-        {"blockz65", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimZ), 65}, {"shared48k", offsetof(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes), 49152},
+    static const struct { const char *name; size_t at; unsigned value;
+    } wrong[] = {{"grid0", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimX), 0},
+        {"gridy0", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimY), 0},
+        {"gridy65536", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimY), 65536},
+        {"gridz65536", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimZ), 65536},
+        {"gridmax", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimX), 0x7fffffff},
+        {"gridmore", offsetof(CUDA_KERNEL_NODE_PARAMS, gridDimX), 0x80000000},
+        {"block0", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimX), 0},
+        {"blockz0", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimZ), 0},
+        {"block1024", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimX), 1024},
+        {"block1025", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimX), 1025},
+        {"blockz65", offsetof(CUDA_KERNEL_NODE_PARAMS, blockDimZ), 65},
+        {"shared48k", offsetof(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes), 49152},
         {"shared48k1", offsetof(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes), 49153},
         {"sharedhuge", offsetof(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes), 0xffffffff}};
     for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -78,7 +87,8 @@ void group_gkernel(void)
     /* Extra parameters: right, a wrong size, both kinds. */
     struct { CUdeviceptr p; unsigned n, v; } packed = {K.p, 16, 9};
     size_t size = sizeof packed;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    void *extra[] = {
+        CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     bad = k, bad.extra = extra;
     T("add.bothparams", cuGraphAddKernelNode, &x, g, NULL, 0, &bad);
     bad.kernelParams = NULL;
@@ -104,7 +114,8 @@ void group_gkernel(void)
     for (size_t i = 0; i < COUNT(priorities); i++) {
         memset(&value, 0, sizeof value);
         value.priority = priorities[i];
-        T(N("attr.priority.%d", priorities[i]), cuGraphKernelNodeSetAttribute, nodes[0], CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
+        T(N("attr.priority.%d", priorities[i]), cuGraphKernelNodeSetAttribute, nodes[0],
+            CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
         R(cuGraphKernelNodeGetAttribute, nodes[0], CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
         V(N("attr.priority.%d.v", priorities[i]), "%d", value.priority);
     }
@@ -128,8 +139,9 @@ void group_gcopy(void)
     T("add.otherctx", cuGraphAddMemcpyNode, &x, g, NULL, 0, &c, K.other);
     T("add.deadctx", cuGraphAddMemcpyNode, &x, g, NULL, 0, &c, (CUcontext)0x1234);
     T("get", cuGraphMemcpyNodeGetParams, nodes[1], &got);
-    V("get.v", "%d %d %d %d w=%zu h=%zu d=%zu pitch=%zu height=%zu", (int)got.srcMemoryType, got.srcDevice == c.srcDevice,
-      (int)got.dstMemoryType, got.dstDevice == c.dstDevice, got.WidthInBytes, got.Height, got.Depth, got.srcPitch, got.srcHeight);
+    V("get.v", "%d %d %d %d w=%zu h=%zu d=%zu pitch=%zu height=%zu", (int)got.srcMemoryType,
+        got.srcDevice == c.srcDevice, (int)got.dstMemoryType, got.dstDevice == c.dstDevice, got.WidthInBytes,
+        got.Height, got.Depth, got.srcPitch, got.srcHeight);
 #define BAD(name, change) bad = c, change; \
     T("add." name, cuGraphAddMemcpyNode, &x, g, NULL, 0, &bad, K.context); \
     T("set." name, cuGraphMemcpyNodeSetParams, nodes[1], &bad); \
@@ -147,7 +159,8 @@ void group_gcopy(void)
     BAD("lod", bad.srcLOD = 1)
     BAD("reserved", bad.reserved0 = &bad)
     BAD("pitch", (bad.Height = 4, bad.srcPitch = 32, bad.dstPitch = 128))
-    BAD("pitched", (bad.Height = 4, bad.srcPitch = 128, bad.dstPitch = 128, bad.srcHeight = 4, bad.dstHeight = 4))
+    BAD("pitched",
+        (bad.Height = 4, bad.srcPitch = 128, bad.dstPitch = 128, bad.srcHeight = 4, bad.dstHeight = 4))
     BAD("host", (bad.dstMemoryType = CU_MEMORYTYPE_HOST, bad.dstHost = K.host))
     BAD("nullhost", (bad.dstMemoryType = CU_MEMORYTYPE_HOST, bad.dstHost = NULL))
     BAD("nullarray", (bad.dstMemoryType = CU_MEMORYTYPE_ARRAY))
@@ -168,7 +181,8 @@ void group_gmemset(void)
     T("add.nullctx", cuGraphAddMemsetNode, &x, g, NULL, 0, &c, NULL);
     T("add.otherctx", cuGraphAddMemsetNode, &x, g, NULL, 0, &c, K.other);
     T("get", cuGraphMemsetNodeGetParams, nodes[2], &got);
-    V("get.v", "%d pitch=%zu value=%u size=%u w=%zu h=%zu", got.dst == c.dst, got.pitch, got.value, got.elementSize, got.width, got.height);
+    V("get.v", "%d pitch=%zu value=%u size=%u w=%zu h=%zu", got.dst == c.dst, got.pitch, got.value,
+        got.elementSize, got.width, got.height);
 #define BAD(name, change) bad = c, change; \
     T("add." name, cuGraphAddMemsetNode, &x, g, NULL, 0, &bad, K.context); \
     T("set." name, cuGraphMemsetNodeSetParams, nodes[2], &bad); \
@@ -354,10 +368,13 @@ void group_gnode(void)
         for (int type = 0; type < 3; type++)
             for (int port = 0; port < 4; port++)
                 for (int to = 0; to < 2; to++) {
-                    CUgraphEdgeData e = {.from_port = (unsigned char)port, .to_port = (unsigned char)to, .type = (unsigned char)type};
+                    CUgraphEdgeData e = {.from_port = (unsigned char)port,
+                        .to_port = (unsigned char)to,
+                        .type = (unsigned char)type};
                     memset(&n, 0, sizeof n);
                     n.kernel = right_kernel();
-                    T(N("edge.%d.%d.%d.%d", from, type, port, to), cuGraphAddNode, &x, g, from ? &nodes[5] : &nodes[0], &e, 1, &n);
+                    T(N("edge.%d.%d.%d.%d", from, type, port, to), cuGraphAddNode, &x, g,
+                        from ? &nodes[5] : &nodes[0], &e, 1, &n);
                 }
     CUgraphEdgeData e = {.reserved = {1}};
     T("edge.reserved", cuGraphAddNode, &x, g, &nodes[0], &e, 1, &n);

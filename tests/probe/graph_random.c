@@ -3,7 +3,16 @@
 #include "graph_kit.h"
 #include "splitmix.h"
 
-enum { SLOTS = 12, WORDS = 16, MAX_NODES = 40, STREAMS = 4, BY_NODES = 80, BY_CAPTURE = 60, BY_UPDATE = 60, LAUNCHES = 2 };
+enum {
+    SLOTS = 12,
+    WORDS = 16,
+    MAX_NODES = 40,
+    STREAMS = 4,
+    BY_NODES = 80,
+    BY_CAPTURE = 60,
+    BY_UPDATE = 60,
+    LAUNCHES = 2
+};
 enum { FILL, MIX, SCALE, ADDONE, COPY, SET, KINDS };
 
 struct node { int kind, to, from, n; unsigned value; uint64_t after; };
@@ -30,13 +39,17 @@ static struct plan random_plan(uint64_t seed)
     p.count = 3 + (int)pick(MAX_NODES - 3);
     for (int i = 0; i < p.count; i++) {
         struct node *n = &p.node[i];
-        *n = (struct node){.kind = (int)pick(KINDS), .to = (int)pick(SLOTS), .from = (int)pick(SLOTS), .n = 1 + (int)pick(WORDS),
-                           .value = (unsigned)splitmix(counter++) | 1};
+        *n = (struct node){.kind = (int)pick(KINDS),
+            .to = (int)pick(SLOTS),
+            .from = (int)pick(SLOTS),
+            .n = 1 + (int)pick(WORDS),
+            .value = (unsigned)splitmix(counter++) | 1};
         if (n->kind == COPY && n->from == n->to)
             n->kind = SCALE;
         for (int j = 0; j < i; j++)
             for (int slot = 0; slot < SLOTS; slot++)
-                if ((uses(n, slot) && writes(&p.node[j], slot)) || (writes(n, slot) && uses(&p.node[j], slot)))
+                if ((uses(n, slot) && writes(&p.node[j], slot)) ||
+                    (writes(n, slot) && uses(&p.node[j], slot)))
                     n->after |= 1ull << j;
         if (i && !pick(4))
             n->after |= 1ull << pick((unsigned)i);
@@ -93,9 +106,17 @@ static CUdeviceptr arg_to, arg_from;
 static CUDA_KERNEL_NODE_PARAMS kernel_of(const struct node *n)
 {
     static void *fill[] = {&arg_to, &arg_n, &arg_v}, *mix[] = {&arg_to, &arg_from, &arg_n, &arg_v};
-    CUDA_KERNEL_NODE_PARAMS k = {.func = n->kind == FILL ? K.fill : n->kind == MIX ? K.mix : n->kind == SCALE ? K.scale : K.addone,
-                                 .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = WORDS, .blockDimY = 1, .blockDimZ = 1,
-                                 .kernelParams = n->kind == MIX ? mix : fill};
+    CUDA_KERNEL_NODE_PARAMS k = {.func = n->kind == FILL    ? K.fill
+                                         : n->kind == MIX   ? K.mix
+                                         : n->kind == SCALE ? K.scale
+                                                            : K.addone,
+        .gridDimX = 1,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = WORDS,
+        .blockDimY = 1,
+        .blockDimZ = 1,
+        .kernelParams = n->kind == MIX ? mix : fill};
     arg_to = slot(n->to);
     arg_from = slot(n->from);
     arg_n = (unsigned)n->n;
@@ -107,17 +128,23 @@ static CUDA_KERNEL_NODE_PARAMS kernel_of(const struct node *n)
 
 static CUDA_MEMCPY3D copy_of(const struct node *n)
 {
-    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = slot(n->from), .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                           .dstDevice = slot(n->to), .WidthInBytes = 4 * (size_t)n->n, .Height = 1, .Depth = 1};
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = slot(n->from),
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = slot(n->to),
+        .WidthInBytes = 4 * (size_t)n->n,
+        .Height = 1,
+        .Depth = 1};
 }
 
 static CUDA_MEMSET_NODE_PARAMS set_of(const struct node *n)
 {
-    return (CUDA_MEMSET_NODE_PARAMS){.dst = slot(n->to), .value = n->value, .elementSize = 4, .width = (size_t)n->n, .height = 1};
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = slot(n->to), .value = n->value, .elementSize = 4, .width = (size_t)n->n, .height = 1};
 }
 
-static CUresult add(const struct node *n, CUgraph g, const CUgraphNode *after, size_t count, CUgraphNode *node)
-{
+static CUresult add(
+    const struct node *n, CUgraph g, const CUgraphNode *after, size_t count, CUgraphNode *node) {
     CUDA_MEMCPY3D copy = copy_of(n);
     CUDA_MEMSET_NODE_PARAMS set = set_of(n);
     CUDA_KERNEL_NODE_PARAMS kernel = kernel_of(n);

@@ -55,25 +55,34 @@ const char *captured(void);
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* PTX texts (ptx.c). */
-extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link_b[], ptx_bad_syntax[], ptx_params[],
+extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link_b[], ptx_bad_syntax[],
+    ptx_params[],
     ptx_cluster[], ptx_clusters[], ptx_texture[], ptx_graph[];
 
 /* Groups (one process each). */
 #define GROUPS(G) \
-    G(cold) G(init) G(errors) G(device) G(attr) G(ctx) G(ctxstack) G(ctxdead) G(ctxthread) G(pctx) G(limit) G(module) G(ptxload) \
-    G(jit) G(link) G(function) G(global) G(memory) G(memset) G(memsetwrap) G(copy) G(copy2d) G(copy3d) G(hostmem) G(managed) \
-    G(pointer) G(array) G(stream) G(streamdef) G(hostfn) G(memop) G(event) G(launch) G(launchex) G(cluster) G(coop) G(occupancy) \
-    G(printf) G(library) G(pool) G(vmm) G(ipc) G(capture) G(graph) G(dead) G(procaddr) G(trap) G(oob) G(misaligned) \
+    G(cold) G(init) G(errors) G(device) G(attr) G(ctx) G(ctxstack) G(ctxdead) G(ctxthread) G(pctx) \
+    G(limit) G(module) G(ptxload) \
+    G(jit) G(link) G(function) G(global) G(memory) G(memset) G(memsetwrap) G(copy) G(copy2d) G(copy3d) \
+    G(hostmem) G(managed) \
+    G(pointer) G(array) G(stream) G(streamdef) G(hostfn) G(memop) G(event) G(launch) G(launchex) \
+    G(cluster) G(coop) G(occupancy) \
+    G(printf) G(library) G(pool) G(vmm) G(ipc) G(capture) G(graph) G(dead) G(procaddr) G(trap) G(oob) \
+    G(misaligned) \
     G(assertion) G(sharedoob) G(nullstore) G(recursion) G(reset) G(recover_primary) \
     G(recover_release) G(recover_created) G(sticky) G(misc) \
     G(fork) G(forkinit) G(atexit) G(visible) G(ipc_shared) G(crossctx) \
-    G(texobject) G(texdesc) G(surfobject) G(texref) G(texrefget) G(texrefrun) G(surfref) G(mipmap) G(texformats) G(surftrap) G(surfmisaligned) G(texbadhandle) \
+    G(texobject) G(texdesc) G(surfobject) G(texref) G(texrefget) G(texrefrun) G(surfref) G(mipmap) \
+    G(texformats) G(surftrap) G(surfmisaligned) G(texbadhandle) \
     G(clusterattr) G(clusterlaunch) G(clusterocc) G(launchattr) \
     G(blocks) G(blockcopy) G(blockview) G(planar) G(sampler) \
-    G(gkernel) G(gcopy) G(gmemset) G(gother) G(gbatch) G(gnode) G(glist) G(gedge) G(gclone) G(gdot) G(gobject) G(gchild) G(gdead) \
-    G(ginstantiate) G(glaunch) G(gexecset) G(genable) G(gexecdead) G(gupdate) G(gupdateparams) G(gmemory) G(gautofree) \
+    G(gkernel) G(gcopy) G(gmemset) G(gother) G(gbatch) G(gnode) G(glist) G(gedge) G(gclone) G(gdot) \
+    G(gobject) G(gchild) G(gdead) \
+    G(ginstantiate) G(glaunch) G(gexecset) G(genable) G(gexecdead) G(gupdate) G(gupdateparams) \
+    G(gmemory) G(gautofree) \
     G(gmemcapture) G(gcond) G(gcondbody) G(gcondrun) \
-    G(capglobal) G(capthread) G(caprelaxed) G(capglobalfar) G(capthreadfar) G(caprelaxedfar) G(capcodes) G(capends) G(capinfo) \
+    G(capglobal) G(capthread) G(caprelaxed) G(capglobalfar) G(capthreadfar) G(caprelaxedfar) G(capcodes) \
+    G(capends) G(capinfo) \
     G(caporder) G(captograph) G(capmode) G(capevents) G(capdestroy) \
     G(randnodes) G(randcapture) G(randupdate)
 #define G(name) void group_##name(void);

@@ -19,10 +19,10 @@ header="# What a CUDA driver answers: $device; recorded $today by tests/probe/re
 texture='texobject texdesc surfobject texref texrefget texrefrun surfref mipmap texformats surftrap surfmisaligned texbadhandle'
 cluster='clusterattr clusterlaunch clusterocc launchattr'
 formats='blocks blockcopy blockview planar sampler'
-graph='gkernel gcopy gmemset gother gbatch gnode glist gedge gclone gdot gobject gchild gdead ginstantiate glaunch gexecset
-genable gexecdead gupdate gupdateparams gmemory gautofree gmemcapture gcond gcondbody gcondrun capglobal capthread caprelaxed
-capglobalfar capthreadfar caprelaxedfar capcodes capends capinfo caporder captograph capmode capevents capdestroy randnodes
-randcapture randupdate'
+graph='gkernel gcopy gmemset gother gbatch gnode glist gedge gclone gdot gobject gchild gdead ginstantiate
+glaunch gexecset genable gexecdead gupdate gupdateparams gmemory gautofree gmemcapture gcond
+gcondbody gcondrun capglobal capthread caprelaxed capglobalfar capthreadfar caprelaxedfar capcodes
+capends capinfo caporder captograph capmode capevents capdestroy randnodes randcapture randupdate'
 of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
 others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph)")
 for part in $parts; do

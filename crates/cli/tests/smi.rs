@@ -42,7 +42,8 @@ static void *find(const char *library, const char *name) {
 }
 #define CUDA(name) ((int (*)())find("libcuda.so.1", #name))
 #define NVML(name) ((int (*)())find("libnvidia-ml.so.1", #name))
-#define CHECK(call) do { int code = (call); if (code) { printf("%s: %d\n", #call, code); exit(1); } } while (0)
+#define CHECK(call) \
+    do { int code = (call); if (code) { printf("%s: %d\n", #call, code); exit(1); } } while (0)
 
 struct memory { unsigned long long total, free, used; };
 
@@ -81,7 +82,8 @@ int main(void) {
     CHECK(CUDA(cuCtxCreate_v2)(&context, 0, 0));
     CHECK(CUDA(cuMemAlloc_v2)(&memory, (size_t)48 << 20));
     printf("own %d\n", getpid());
-    return system("nvidia-smi --query-compute-apps=pid,used_memory,process_name --format=csv,noheader,nounits &&"
+    return system("nvidia-smi --query-compute-apps=pid,used_memory,process_name"
+                  " --format=csv,noheader,nounits &&"
                   "nvidia-smi && nvidia-smi -q -d PIDS && nvidia-smi -q -x -d PIDS && nvidia-smi -i 1 &&"
                   "nvidia-smi --query-compute-apps=pid --format=csv -i 1") != 0;
 }
@@ -110,7 +112,8 @@ int main(void) {
     assert!(second.lines().all(|line| line != own), "{told}");
 }
 
-/// A library of another name is not ours: the one that is found lies beside the driver, and so does nvidia-smi.
+/// A library of another name is not ours: the one that is found lies beside the driver, and so does
+/// nvidia-smi.
 #[test]
 fn nvml_and_nvidia_smi_are_found_by_name() {
     let told = run(
@@ -139,7 +142,8 @@ int main(void) {
     assert!(Path::new(script).ends_with("lib-anywarp/bin/nvidia-smi"), "{script}");
 }
 
-/// An installation has the command in `bin`, and the script in `lib/anywarp/bin`, to which other folders may link.
+/// An installation has the command in `bin`, and the script in `lib/anywarp/bin`, to which other folders may
+/// link.
 #[test]
 fn the_script_finds_an_installed_command() {
     let folder = Folder::new("smi-installed");
@@ -149,8 +153,8 @@ fn the_script_finds_an_installed_command() {
         fs::create_dir_all(folder).expect("a folder");
     }
     let source = root().join("crates/nvml/data/nvidia-smi");
-    // Copied by another process: if this one had the file open for writing, a test running beside it might pass
-    // the descriptor on to its child, and the program would be busy.
+    // Copied by another process: if this one had the file open for writing, a test running beside it might
+    // pass the descriptor on to its child, and the program would be busy.
     succeed(Command::new("cp").args([&source, &script]));
     std::os::unix::fs::symlink(&script, at("elsewhere/nvidia-smi")).expect("a link");
     let run = |path: &Path| Command::new(path).arg("-L").output().expect("the script starts");
@@ -182,8 +186,8 @@ fn an_empty_path_stays_as_it_is() {
     assert!(!unset.contains("lib-anywarp"), "{unset}");
 }
 
-/// The child of a fork has its parent's published page open, but neither counts in it nor is listed. NVML works in
-/// it, also if the parent initialised it.
+/// The child of a fork has its parent's published page open, but neither counts in it nor is listed. NVML
+/// works in it, also if the parent initialised it.
 #[test]
 fn a_forked_child_does_not_count() {
     let told = run(
@@ -216,7 +220,8 @@ int main(void) {
     fflush(stdout);
     char line[200];
     snprintf(line, sizeof line,
-             "nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits | grep -E '^(%d|%d),' | cut -d' ' -f2",
+             "nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader,nounits |"
+             " grep -E '^(%d|%d),' | cut -d' ' -f2",
              getpid(), child);
     int status = system(line);
     if (write(both[1][1], &byte, 1) != 1)
@@ -247,7 +252,8 @@ int main(void) {
     CHECK(NVML(nvmlShutdown)());
     CHECK(NVML(nvmlInit_v2)());
     struct memory after = memory();
-    printf("%llu %llu %llu %llu\n", before >> 20, after.total >> 20, driver >> 20, (after.free + after.used) >> 20);
+    printf("%llu %llu %llu %llu\n", before >> 20, after.total >> 20, driver >> 20,
+           (after.free + after.used) >> 20);
     return 0;
 }
 "#;

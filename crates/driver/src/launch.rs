@@ -132,7 +132,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// A launch that has passed [`check`], or [`check_for_later`] if a graph keeps it. `params` is the parameter buffer, of exactly the kernel's size.
+    /// A launch that has passed [`check`], or [`check_for_later`] if a graph keeps it. `params` is the parameter
+    /// buffer, of exactly the kernel's size.
     pub fn new(function: Arc<Function>, config: &Config, params: Params) -> Self {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));

@@ -79,14 +79,17 @@ macro_rules! code {
     ($hip:ident, $name:ident($($arg:expr => $type:ty),* $(,)?)) => {{
         // SAFETY: the types are those of the interface, and pointers refer to live variables.
         unsafe {
-            let function = $hip.front.get::<unsafe extern "C" fn($($type),*) -> u32>(concat!(stringify!($name), "\0").as_bytes());
+            let name = concat!(stringify!($name), "\0").as_bytes();
+            let function = $hip.front.get::<unsafe extern "C" fn($($type),*) -> u32>(name);
             function.expect(stringify!($name))($($arg),*)
         }
     }};
 }
 
 macro_rules! ok {
-    ($hip:ident, $name:ident($($args:tt)*)) => { assert_eq!(code!($hip, $name($($args)*)), 0, stringify!($name)) };
+    ($hip:ident, $name:ident($($args:tt)*)) => {
+        assert_eq!(code!($hip, $name($($args)*)), 0, stringify!($name))
+    };
 }
 
 mod graph_copies;
