@@ -312,7 +312,7 @@ fn unsafe_calls_are_refused_by_every_global_capture() {
             assert_eq!(kit.call(name, &[]), UNSUPPORTED, "{name}");
             assert_eq!(end(kit, kit.stream), (INVALIDATED, 0), "{name}");
         }
-        // A relaxed capture goes on.
+        // A relaxed capture continues.
         kit.ok(BEGIN, &[kit.stream, RELAXED]);
         let address = kit.made("cuMemAlloc_v2", &[16]);
         kit.ok("cuMemFree_v2", &[address]);

@@ -67,33 +67,36 @@ fn variables_are_copied_by_nodes() {
     ok!(hip, hipGraphDestroy(graph => P));
 }
 
-/// `HIP_MEMCPY3D` from host memory to device memory, with the types of HIP 6.
-fn rows_up(from: P, to: P) -> Memcpy3D {
-    Memcpy3D {
-        src_x: 4,
-        src_y: 0,
-        src_z: 0,
-        src_lod: 0,
-        src_type: 1,
-        src_host: from,
-        src_device: 0,
-        src_array: 0,
-        src_pitch: 16,
-        src_height: 0,
-        dst_x: 0,
-        dst_y: 0,
-        dst_z: 0,
-        dst_lod: 0,
-        dst_type: 2,
-        dst_host: 0,
-        dst_device: to,
-        dst_array: 0,
-        dst_pitch: 12,
-        dst_height: 0,
-        width: 12,
-        height: 8,
-        depth: 1,
-    }
+/// `HIP_MEMCPY3D` from host memory to device memory, with the types of one release of HIP and its numbers of
+/// these kinds of memory.
+macro_rules! rows_up {
+    ($type:ident, $kinds:expr, $from:expr, $to:expr) => {
+        $type {
+            src_x: 4,
+            src_y: 0,
+            src_z: 0,
+            src_lod: 0,
+            src_type: $kinds[0],
+            src_host: $from,
+            src_device: 0,
+            src_array: 0,
+            src_pitch: 16,
+            src_height: 0,
+            dst_x: 0,
+            dst_y: 0,
+            dst_z: 0,
+            dst_lod: 0,
+            dst_type: $kinds[1],
+            dst_host: 0,
+            dst_device: $to,
+            dst_array: 0,
+            dst_pitch: 12,
+            dst_height: 0,
+            width: 12,
+            height: 8,
+            depth: 1,
+        }
+    };
 }
 
 /// Words 1 to 3 of every four of 32, close together.
@@ -109,32 +112,8 @@ fn the_drivers_copies_have_the_fronts_layouts() {
         let hip = open(number);
         let (to, graph, mut context, mut node) = (hip.alloc(), hip.graph(), 0, 0);
         ok!(hip, hipCtxGetCurrent(&raw mut context => *mut P));
-        let d = rows_up(at, to);
-        let five = Memcpy3DIn5 {
-            src_x: 4,
-            src_y: 0,
-            src_z: 0,
-            src_lod: 0,
-            src_type: 0,
-            src_host: at,
-            src_device: 0,
-            src_array: 0,
-            src_pitch: 16,
-            src_height: 0,
-            dst_x: 0,
-            dst_y: 0,
-            dst_z: 0,
-            dst_lod: 0,
-            dst_type: 1,
-            dst_host: 0,
-            dst_device: to,
-            dst_array: 0,
-            dst_pitch: 12,
-            dst_height: 0,
-            width: 12,
-            height: 8,
-            depth: 1,
-        };
+        let d = rows_up!(Memcpy3D, [1, 2], at, to);
+        let five = rows_up!(Memcpy3DIn5, [0, 1], at, to);
         let params = if number == 5 { (&raw const five).cast() } else { (&raw const d).cast() };
         ok!(hip, hipDrvGraphAddMemcpyNode(&raw mut node => *mut P, graph => P, null() => *const P, 0 => usize,
             params => *const c_void, context => P));
