@@ -15,7 +15,7 @@ use crate::error::ErrorClass;
 use crate::function::{Lower, Result, VarPlace, parameter_ty, scalar_ty};
 use crate::link::ty_of;
 use crate::operand::bits_type;
-use crate::ssa::Var;
+use crate::var::Var;
 
 /// A callee's parameter: a scalar of this type, or an array.
 type Formal = Option<Ty>;

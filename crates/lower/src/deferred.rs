@@ -20,7 +20,7 @@ use crate::function::{self, addresses_taken};
 use crate::link::{self, Linked, Place};
 use crate::shape::{Shape, Shapes};
 use crate::uses::Uses;
-use crate::{Error, Options, Unit, ssa};
+use crate::{Error, Options, Unit};
 
 /// Number of functions that a thread parses and lowers at a time.
 const CHUNK: usize = 8;
@@ -221,7 +221,7 @@ impl Deferred {
             let first = self.first_lines().get(number.index()).copied().unwrap_or(1);
             let lines = LineIndex::within(&self.source, text, first);
             let mut code = function::lower(&self.linked, 0, &unit, &lines, &function)?;
-            ssa::remove_redundant_params(&mut code);
+            wave::ssa::remove_redundant_params(&mut code);
             let place = self.lowered.get(id.index()).zip(self.linked.module().functions.get(id.index()));
             if let Some((place, head)) = place {
                 code.kernel.clone_from(&head.kernel);

@@ -11,11 +11,13 @@ use wave::{
     Ty, Value,
 };
 
+use wave::ssa::Ssa;
+
 use crate::Unit;
 use crate::error::{Error, ErrorClass};
 use crate::family;
 use crate::link::{Linked, ty_of};
-use crate::ssa::{Ssa, Var};
+use crate::var::Var;
 
 /// An error that has been recorded.
 #[derive(Debug)]
@@ -53,7 +55,7 @@ pub struct Lower<'a> {
     pub out: Function,
     block: Block,
     loc: Loc,
-    ssa: Ssa,
+    ssa: Ssa<Var>,
     labels: Vec<Option<Block>>,
     vars: Vec<VarPlace>,
     /// The slot of [`Lower::stack_slot`].

@@ -1,7 +1,7 @@
 //! PTX to wave IR.
 //!
 //! [`lower`] takes one or more parsed PTX texts, links them (an `.extern` symbol of one text is defined in
-//! another) and returns one [`wave::Module`]. Registers become SSA values (`ssa`), variables are placed in
+//! another) and returns one [`wave::Module`]. Registers become SSA values ([`wave::ssa`]), variables are placed in
 //! memory (`link`), and each instruction is lowered by the function in its row of [`family::of`].
 //! [`Deferred`] is a large text whose functions are lowered on request.
 //!
@@ -18,8 +18,8 @@ mod function;
 mod link;
 mod operand;
 mod shape;
-mod ssa;
 mod uses;
+mod var;
 
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
@@ -99,7 +99,7 @@ pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Er
         };
         let mut body = function::lower(&linked, index, unit, lines, function);
         if let Ok(body) = &mut body {
-            ssa::remove_redundant_params(body);
+            wave::ssa::remove_redundant_params(body);
         }
         // Never set before: each number is passed once.
         let _ = place.set(body);

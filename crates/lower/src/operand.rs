@@ -11,7 +11,7 @@ use wave::{Ty, Value};
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result, VarPlace};
 use crate::link::{Place, ty_of};
-use crate::ssa::Var;
+use crate::var::Var;
 
 /// The first architecture with subnormal f32.
 const FIRST_WITH_SUBNORMALS: u16 = 20;

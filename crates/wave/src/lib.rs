@@ -27,6 +27,7 @@ pub mod read;
 pub mod recurse;
 pub mod sfu;
 pub mod simplify;
+pub mod ssa;
 pub mod types;
 pub mod unreachable;
 pub mod verify;

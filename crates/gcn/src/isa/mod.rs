@@ -13,5 +13,5 @@ mod print;
 mod table;
 
 pub use decode::{Decoder, Refusal};
-pub use inst::{Inst, Mod, Operand, Role, Special, Type, Value};
+pub use inst::{Inst, Mod, Operand, Part, Role, Special, Type, Value};
 pub use table::{Encoding, Op};

@@ -7,7 +7,7 @@ use wave::{Ty, Value};
 
 use crate::function::{Lower, Result};
 use crate::link::ty_of;
-use crate::ssa::Var;
+use crate::var::Var;
 
 /// The instruction's type; `.b32` if none is written.
 fn scalar(i: &Instruction) -> ScalarType {

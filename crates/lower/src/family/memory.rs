@@ -10,7 +10,7 @@ use crate::error::ErrorClass;
 use crate::function::{Lower, Result, VarPlace};
 use crate::link::ty_of;
 use crate::operand::bits_type;
-use crate::ssa::Var;
+use crate::var::Var;
 
 /// The instruction's scope.
 pub fn scope(i: &Instruction) -> Scope {

@@ -15,7 +15,7 @@ use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 use crate::link::ty_of;
 use crate::operand::{bits_type, fmt_of};
-use crate::ssa::Var;
+use crate::var::Var;
 
 /// An address in multicast memory.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use wave::op::{IntCmp, IntOp, Op};
 use wave::{Ty, Value};
 
 use crate::function::{Lower, Result};
-use crate::ssa::Var;
+use crate::var::Var;
 
 /// Bytes that one call of a function can allocate. The hardware's threads have 1 KiB unless the program asks
 /// for more.

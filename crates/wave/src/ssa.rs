@@ -2,43 +2,36 @@
 //!
 //! Reading a register that the block has not written asks the block's only predecessor, or creates a block
 //! parameter whose arguments are filled in once all blocks exist. Registers that were never written are zero.
+//! The front ends share it; `R` names what is written and read like a register.
+
+use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use wave::op::Op;
-use wave::{Block, Function, Inst, Loc, Ty, Value};
-
-/// An element of a register, or another entity that is written and read like one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Var {
-    /// Register and element.
-    Reg(u32, u8),
-    /// A scalar `.param` variable of a device function or a call.
-    Param(u32),
-    /// The carry flag of the extended-precision instructions.
-    Carry,
-    /// The counter of a loop that lowering generated.
-    Count,
-    /// Bytes of [`crate::function::Lower::stack_slot`] in use.
-    Stack,
-    /// A value that such a loop reduces, by number.
-    Reduced(u8),
-}
+use crate::op::Op;
+use crate::types::Ty;
+use crate::{Block, Function, Inst, Loc, Terminator, Value};
 
 /// The state of the construction.
-#[derive(Debug, Default)]
-pub struct Ssa {
+#[derive(Debug)]
+pub struct Ssa<R> {
     /// Current definition in each block.
-    defs: Vec<HashMap<Var, Value>>,
+    defs: Vec<HashMap<R, Value>>,
     /// Predecessors, one entry per edge.
     preds: Vec<Vec<Block>>,
     /// Blocks whose predecessors are all known; reading in other blocks creates parameters.
     sealed: Vec<bool>,
     /// Parameters that still need arguments.
-    open: Vec<(Block, Var, Value)>,
+    open: Vec<(Block, R, Value)>,
 }
 
-impl Ssa {
+impl<R> Default for Ssa<R> {
+    fn default() -> Self {
+        Ssa { defs: Vec::new(), preds: Vec::new(), sealed: Vec::new(), open: Vec::new() }
+    }
+}
+
+impl<R: Copy + Eq + Hash> Ssa<R> {
     fn grow(&mut self, block: Block) {
         let n = block.index() + 1;
         if self.defs.len() < n {
@@ -61,13 +54,13 @@ impl Ssa {
     }
 
     /// Defines `var` as `value` from here on in `block`.
-    pub fn write(&mut self, block: Block, var: Var, value: Value) {
+    pub fn write(&mut self, block: Block, var: R, value: Value) {
         self.grow(block);
         self.defs[block.index()].insert(var, value);
     }
 
     /// The value of `var` at the current end of `block`.
-    pub fn read(&mut self, func: &mut Function, block: Block, var: Var, ty: Ty) -> Value {
+    pub fn read(&mut self, func: &mut Function, block: Block, var: R, ty: Ty) -> Value {
         self.grow(block);
         let mut at = block;
         let mut path = Vec::new();
@@ -109,8 +102,9 @@ impl Ssa {
         for from in func.block_ids() {
             let mut term = func.block(from).term.clone();
             for target in term.targets_mut() {
-                let params = &func.block(target.block).params;
-                target.args = params.iter().filter_map(|p| found.get(&(from, *p)).copied()).collect();
+                // Arguments that are there belong to parameters that the front end has made itself.
+                let params = func.block(target.block).params.iter().skip(target.args.len());
+                target.args.extend(params.filter_map(|p| found.get(&(from, *p)).copied()));
             }
             func.block_mut(from).term = term;
         }
@@ -179,9 +173,9 @@ pub fn remove_redundant_params(func: &mut Function) {
             inst.args.iter_mut().for_each(|a| *a = find(&replaced, *a));
         }
         match &mut data.term {
-            wave::Terminator::Branch { cond, .. } => *cond = find(&replaced, *cond),
-            wave::Terminator::Switch { index, .. } => *index = find(&replaced, *index),
-            wave::Terminator::Return(values) => values.iter_mut().for_each(|a| *a = find(&replaced, *a)),
+            Terminator::Branch { cond, .. } => *cond = find(&replaced, *cond),
+            Terminator::Switch { index, .. } => *index = find(&replaced, *index),
+            Terminator::Return(values) => values.iter_mut().for_each(|a| *a = find(&replaced, *a)),
             _ => {}
         }
         for target in data.term.targets_mut() {

@@ -1,0 +1,125 @@
+//! Runs the kernels of `tests/gcn`: OpenCL C, compiled by clang to AMD code objects, lowered, and run on the
+//! interpreter and compiled. The comments of a file say what must come of each launch.
+//!
+//! The tests need LLVM 19 (`apt-get install clang-19 lld-19`) and report when they cannot run; with
+//! `ANYWARP_TEST_LONG` set they fail then.
+
+#[allow(dead_code, reason = "each test that includes these files uses part of them")]
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use cpu::{Engine, Forced, Program, Target};
+use grid::Workers;
+use support::case::{self, Run};
+use support::execute::{By, execute};
+use wave::Module;
+use wave::verify::verify;
+
+const CLANG: &str = "clang-19";
+
+/// Targets, with the options that choose the size of waves.
+const TARGETS: &[(&str, &[&str])] = &[("gfx1030", &[])];
+
+const LEVELS: [&str; 3] = ["-O1", "-O2", "-O3"];
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/gcn");
+    let entries = std::fs::read_dir(folder).expect("tests/gcn can be read");
+    let mut list: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    list.sort();
+    list
+}
+
+/// A code object of a file.
+fn compiled(
+    file: &Path,
+    target: &str,
+    options: &[&str],
+    level: &str,
+    into: &Path,
+) -> Result<Vec<u8>, String> {
+    let output = Command::new(CLANG)
+        .args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib"])
+        .args(["-Xclang", "-finclude-default-header", &format!("-mcpu={target}"), level])
+        .args(options)
+        .arg(file)
+        .arg("-o")
+        .arg(into)
+        .output()
+        .map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    std::fs::read(into).map_err(|e| e.to_string())
+}
+
+/// The kernels of a code object as a module.
+fn lowered(bytes: &[u8]) -> Result<Module, String> {
+    let object = gcn::CodeObject::read(bytes).map_err(|e| e.to_string())?;
+    let mut module = Module { name: "gcn".into(), image_align: 1, ..Module::default() };
+    for kernel in &object.kernels {
+        let told =
+            |errors: Vec<gcn_lower::Error>| errors.iter().map(|e| format!("{e}\n")).collect::<String>();
+        let function = gcn_lower::lower(&object, kernel).map_err(told)?;
+        module.functions.push(Arc::new(function));
+    }
+    verify(&module).map_err(|p| p.iter().map(|p| format!("{p}\n")).collect::<String>())?;
+    Ok(module)
+}
+
+fn run(module: &Module, run: &Run, workers: &[Workers]) -> Result<(), String> {
+    let load = |engine| Program::of_module(module.clone(), engine).map_err(|p| format!("{p:?}"));
+    for engine in [Engine::Interpreter, Engine::Compiled] {
+        let program = load(engine)?;
+        let program = match engine {
+            Engine::Compiled => program.for_target(Target::native()).forced(Forced::default()),
+            Engine::Interpreter => program,
+        };
+        for workers in workers {
+            execute(&program, workers, run, By::Engine(engine)).map_err(|e| format!("{engine:?}: {e}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// `ONLY=name` runs the files whose names contain it.
+#[test]
+fn kernels_compute_what_their_files_say() {
+    if Command::new(CLANG).arg("--version").output().is_err() {
+        let missing = format!("{CLANG} is missing: apt-get install clang-19 lld-19");
+        assert!(std::env::var_os("ANYWARP_TEST_LONG").is_none(), "{missing}");
+        eprintln!("not run: {missing}");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let workers = [1, 3].map(Workers::new);
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut failures = Vec::new();
+    for file in files() {
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        if !name.contains(&only) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let cases = case::parse(&text).expect("launches");
+        assert!(!cases.is_empty(), "{name} runs nothing");
+        for (target, options) in TARGETS {
+            for level in LEVELS {
+                let made = compiled(&file, target, options, level, &folder.path().join("object"))
+                    .and_then(|bytes| lowered(&bytes));
+                let outcome = made.and_then(|module| {
+                    let each = cases.iter().map(|case| {
+                        run(&module, case, &workers).map_err(|e| format!("line {}: {e}", case.line))
+                    });
+                    each.collect::<Result<Vec<()>, String>>()
+                });
+                failures.extend(outcome.err().map(|e| format!("{name} for {target} {level}: {e}")));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} do not hold:\n{}", failures.len(), failures.join("\n"));
+}

@@ -1,0 +1,140 @@
+//! The instructions of a kernel that can be reached, and its basic blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gcn::isa::{Decoder, Inst, Role, Value};
+use gcn::object::Kernel;
+use gcn::{CodeObject, Target};
+
+use crate::error::Error;
+
+/// Most instructions of a kernel.
+const MOST: usize = 1 << 20;
+
+/// The code of a kernel.
+pub(crate) struct Code {
+    /// Its instructions, by address.
+    pub instructions: BTreeMap<u64, Inst>,
+    /// Addresses where blocks begin, the entry among them.
+    pub leaders: BTreeSet<u64>,
+    /// The first instruction.
+    pub entry: u64,
+    /// What it was compiled for.
+    pub target: Target,
+    /// Lanes of a wave.
+    pub lanes: u32,
+}
+
+/// How a block can go on after an instruction.
+pub(crate) enum Next {
+    /// With the next instruction.
+    Falls,
+    /// At an address.
+    Jumps(u64),
+    /// At an address, or with the next instruction.
+    Branches(u64),
+    /// Not at all.
+    Ends,
+}
+
+/// Where control goes after an instruction.
+///
+/// # Errors
+/// It goes to an address that is not known.
+pub(crate) fn next(inst: &Inst) -> Result<Next, String> {
+    let target = || {
+        let words = match inst.operand(Role::Simm16).map(|o| o.value) {
+            Some(Value::Imm(words)) => words as u16 as i16,
+            _ => return Err("a branch without a distance".to_owned()),
+        };
+        Ok(inst.address.wrapping_add(4).wrapping_add_signed(i64::from(words) * 4))
+    };
+    Ok(match inst.op.name() {
+        "s_branch" => Next::Jumps(target()?),
+        "s_endpgm" | "s_endpgm_saved" | "s_trap" => Next::Ends,
+        name if name.starts_with("s_cbranch_") => match name {
+            "s_cbranch_scc0" | "s_cbranch_scc1" | "s_cbranch_vccz" | "s_cbranch_vccnz"
+            | "s_cbranch_execz" | "s_cbranch_execnz" => Next::Branches(target()?),
+            _ => return Err("this branch is not supported".to_owned()),
+        },
+        "s_setpc_b64" | "s_swappc_b64" | "s_call_b64" | "s_rfe_b64" => {
+            return Err("calls and jumps to addresses in registers are not supported".to_owned());
+        }
+        _ => Next::Falls,
+    })
+}
+
+impl Code {
+    /// Decodes what can be reached from the kernel's entry.
+    pub fn read(object: &CodeObject<'_>, kernel: &Kernel, target: Target) -> Result<Code, Vec<Error>> {
+        let lanes = kernel.descriptor.wave_size();
+        let entry = kernel.entry;
+        let refuse = |address, message: String| vec![Error { address, message }];
+        let decoder = Decoder::new(target, lanes)
+            .ok_or_else(|| refuse(entry, format!("the instructions of {} are not known", target.name)))?;
+        let mut code = Code { instructions: BTreeMap::new(), leaders: BTreeSet::new(), entry, target, lanes };
+        let mut errors = Vec::new();
+        let mut open = vec![entry];
+        while let Some(leader) = open.pop() {
+            if !code.leaders.insert(leader) {
+                continue;
+            }
+            let mut address = leader;
+            while !code.instructions.contains_key(&address) {
+                if code.instructions.len() >= MOST {
+                    return Err(refuse(address, format!("the kernel has more than {MOST} instructions")));
+                }
+                let bytes = object.bytes_at(address).unwrap_or_default();
+                let inst = match decoder.decode(bytes, address) {
+                    Ok(inst) => inst,
+                    Err(refusal) => {
+                        let shown: Vec<String> = bytes.iter().take(8).map(|b| format!("{b:02x}")).collect();
+                        let message = format!("{refusal} (bytes {})", shown.join(" "));
+                        errors.push(Error { address, message });
+                        break;
+                    }
+                };
+                let after = address + u64::from(inst.size);
+                let next = next(&inst);
+                let text = inst.to_string();
+                code.instructions.insert(address, inst);
+                match next {
+                    Ok(Next::Falls) => address = after,
+                    Ok(Next::Jumps(to)) => {
+                        open.push(to);
+                        break;
+                    }
+                    Ok(Next::Branches(to)) => {
+                        open.extend([to, after]);
+                        break;
+                    }
+                    Ok(Next::Ends) => break,
+                    Err(reason) => {
+                        errors.push(Error { address, message: format!("{text}: {reason}") });
+                        break;
+                    }
+                }
+            }
+        }
+        // A jump into the middle of an instruction would make two instructions overlap.
+        let mut end = 0;
+        for (address, inst) in &code.instructions {
+            if *address < end {
+                errors.push(Error { address: *address, message: "instructions overlap here".to_owned() });
+            }
+            end = address + u64::from(inst.size);
+        }
+        if errors.is_empty() { Ok(code) } else { Err(errors) }
+    }
+
+    /// The instructions of the block that begins at an address.
+    pub fn block(&self, leader: u64) -> impl Iterator<Item = &Inst> {
+        let until = self.leaders.range(leader + 1..).next().copied().unwrap_or(u64::MAX);
+        let mut expected = leader;
+        self.instructions.range(leader..until).map(|(_, inst)| inst).take_while(move |inst| {
+            let connected = inst.address == expected;
+            expected = inst.address + u64::from(inst.size);
+            connected
+        })
+    }
+}

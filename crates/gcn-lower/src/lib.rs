@@ -1,0 +1,38 @@
+//! Lowers the kernels of AMD code objects to wave IR.
+//!
+//! The compiler that made a code object has linearised its control flow: all lanes of a wave follow the scalar
+//! branches together, and EXEC says which of them an instruction concerns. So a wave's lanes never diverge in
+//! the lowered function. EXEC, VCC and the other lane masks are values that all lanes share; an instruction
+//! computes its result in every lane, and lanes outside EXEC keep the register's old value. Memory operations
+//! are done by the lanes in EXEC alone.
+//!
+//! Scalar and vector registers become SSA values ([`wave::ssa`]). [`Registers`](registers) keeps track of what
+//! the masks mean, so that a comparison and the instructions that use its mask need not go through bits, and
+//! nothing is selected while all lanes are active.
+
+mod code;
+mod compare;
+mod entry;
+mod error;
+mod memory;
+mod operand;
+mod registers;
+mod scalar;
+mod vector;
+
+pub use error::Error;
+
+use gcn::object::Kernel;
+use gcn::{CodeObject, Target};
+use wave::Function;
+
+/// Lowers a kernel.
+///
+/// # Errors
+/// The instructions that are unknown or not supported, by address, with their text; or what is wrong with the
+/// kernel.
+pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<Error>> {
+    let target = Target::of_name(object.target.target.name).unwrap_or(object.target.target);
+    let code = code::Code::read(object, kernel, target)?;
+    entry::lower(object, kernel, &code)
+}

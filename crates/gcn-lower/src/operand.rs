@@ -1,0 +1,263 @@
+//! Reading and writing the operands of instructions.
+
+use gcn::isa::{Inst, Mod, Operand, Part, Role, Special, Type, Value as Place};
+use wave::op::{FloatMode, FloatOp, IntCmp, IntOp, Op, ShiftOp};
+use wave::types::Fmt;
+use wave::{Ty, Value};
+
+use crate::error::Result;
+use crate::registers::{Reg, Registers};
+
+/// The bits of the inline floats, by format: 0.5, −0.5, 1, −1, 2, −2, 4, −4, 1/2π (AMD's instruction set
+/// documents, "Scalar Operands").
+const HALVES: [u64; 9] = [0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118];
+const SINGLES: [u64; 9] = [
+    0x3f00_0000,
+    0xbf00_0000,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x4000_0000,
+    0xc000_0000,
+    0x4080_0000,
+    0xc080_0000,
+    0x3e22_f983,
+];
+const DOUBLES: [u64; 9] = [
+    0x3fe0_0000_0000_0000,
+    0xbfe0_0000_0000_0000,
+    0x3ff0_0000_0000_0000,
+    0xbff0_0000_0000_0000,
+    0x4000_0000_0000_0000,
+    0xc000_0000_0000_0000,
+    0x4010_0000_0000_0000,
+    0xc010_0000_0000_0000,
+    0x3fc4_5f30_6dc9_c882,
+];
+
+/// The operand of an instruction with this role.
+pub(crate) fn operand(inst: &Inst, role: Role) -> Result<&Operand> {
+    inst.operand(role).ok_or_else(|| format!("it has no {}", role.name()))
+}
+
+/// An immediate.
+pub(crate) fn immediate(inst: &Inst, role: Role) -> Result<i64> {
+    match operand(inst, role)?.value {
+        Place::Imm(value) => Ok(value),
+        Place::Literal(word) => Ok(i64::from(word as i32)),
+        Place::Int(value) => Ok(i64::from(value)),
+        _ => Err(format!("{} is no constant", role.name())),
+    }
+}
+
+impl Registers {
+    /// The words from a register on.
+    pub fn words(&mut self, place: Place, count: u16) -> Result<Vec<Value>> {
+        (0..count).map(|i| self.register(place, i)).collect()
+    }
+
+    /// The register `index` words after a place.
+    fn register(&mut self, place: Place, index: u16) -> Result<Value> {
+        match place {
+            Place::Sgpr(first) => Ok(self.get(Reg::Scalar(first + index))),
+            Place::Vgpr(first) => Ok(self.get(Reg::Vector(first + index))),
+            Place::Special(special, part) => {
+                let part = if part == Part::Whole && index == 1 { Part::High } else { part };
+                self.special(special, part)
+            }
+            Place::Off => Ok(self.word(0)),
+            other => Err(format!("{other:?} is not supported as a source")),
+        }
+    }
+
+    /// 32 bits of a special register; all of them if a whole one has 32.
+    fn special(&mut self, special: Special, part: Part) -> Result<Value> {
+        let (register, other) = match special {
+            Special::Vcc => (Reg::Vcc, Reg::VccHigh),
+            Special::Exec => (Reg::Exec, Reg::ExecHigh),
+            Special::M0 => return Ok(self.get(Reg::M0)),
+            Special::Null => return Ok(self.word(0)),
+            Special::Scc => {
+                let scc = self.get(Reg::Scc);
+                return Ok(self.resized(scc, Ty::I32));
+            }
+            Special::Vccz | Special::Execz => {
+                let mask = self.get(if special == Special::Vccz { Reg::Vcc } else { Reg::Exec });
+                let zero = self.constant(self.mask(), 0);
+                let flag = self.compare(IntCmp::Eq, mask, zero);
+                return Ok(self.resized(flag, Ty::I32));
+            }
+            other => return Err(format!("{other:?} is not supported as a source")),
+        };
+        if self.lanes == 32 {
+            return Ok(self.get(if part == Part::High { other } else { register }));
+        }
+        let mask = self.get(register);
+        let (low, high) = self.halves(mask);
+        Ok(if part == Part::High { high } else { low })
+    }
+
+    /// A source without its modifiers.
+    fn plain(&mut self, o: &Operand) -> Result<Value> {
+        let wide = o.bits > 32;
+        let ty = if wide { Ty::I64 } else { Ty::I32 };
+        Ok(match o.value {
+            Place::Int(value) => self.constant(ty, i64::from(value) as u64),
+            Place::Float(index) => {
+                let bits = match o.ty {
+                    Type::F16 | Type::V2F16 | Type::I16 | Type::V2I16 => &HALVES,
+                    _ if wide => &DOUBLES,
+                    _ => &SINGLES,
+                };
+                let bits = bits.get(usize::from(index)).ok_or("no such constant")?;
+                self.constant(ty, *bits)
+            }
+            // The upper half of a double, or a sign-extended integer.
+            Place::Literal(word) if wide && o.ty == Type::F64 => self.constant(ty, u64::from(word) << 32),
+            Place::Literal(word) if wide => self.constant(ty, i64::from(word as i32) as u64),
+            Place::Literal(word) => self.word(word),
+            Place::Imm(value) => self.constant(ty, value as u64),
+            Place::Special(Special::Exec, Part::Whole) => self.get(Reg::Exec),
+            Place::Special(Special::Vcc, Part::Whole) => self.get(Reg::Vcc),
+            place if wide => {
+                let words = self.words(place, 2)?;
+                self.whole(words[0], words[1])
+            }
+            place => self.register(place, 0)?,
+        })
+    }
+
+    /// A source of 32 or 64 bits, with its modifiers.
+    pub fn read(&mut self, o: &Operand) -> Result<Value> {
+        let mut value = self.plain(o)?;
+        if o.sext {
+            return Err("sign extension of a source is not supported".to_owned());
+        }
+        let sign = match o.ty {
+            Type::F16 => 0x8000,
+            Type::F64 => 1 << 63,
+            _ => 1 << 31,
+        };
+        let ty = self.func.ty(value);
+        if o.abs {
+            let rest = self.constant(ty, !sign);
+            value = self.int(IntOp::And, value, rest);
+        }
+        if o.neg {
+            let sign = self.constant(ty, sign);
+            value = self.int(IntOp::Xor, value, sign);
+        }
+        Ok(value)
+    }
+
+    /// The source with this role.
+    pub fn source(&mut self, inst: &Inst, role: Role) -> Result<Value> {
+        self.read(operand(inst, role)?)
+    }
+
+    /// Writes a scalar result of 32 or 64 bits, or a mask.
+    pub fn write_scalar(&mut self, o: &Operand, value: Value) -> Result<()> {
+        let wide = self.func.ty(value) == Ty::I64;
+        let (register, other) = match o.value {
+            Place::Sgpr(first) if wide => {
+                let (low, high) = self.halves(value);
+                self.set(Reg::Scalar(first), low);
+                self.set(Reg::Scalar(first + 1), high);
+                return Ok(());
+            }
+            Place::Sgpr(first) => {
+                self.set(Reg::Scalar(first), value);
+                return Ok(());
+            }
+            Place::Special(Special::M0, _) => {
+                self.set(Reg::M0, value);
+                return Ok(());
+            }
+            Place::Special(Special::Null, _) => return Ok(()),
+            Place::Special(Special::Vcc, _) => (Reg::Vcc, Reg::VccHigh),
+            Place::Special(Special::Exec, _) => (Reg::Exec, Reg::ExecHigh),
+            other => return Err(format!("{other:?} is not supported as a result")),
+        };
+        let Place::Special(_, part) = o.value else { return Ok(()) };
+        match (self.lanes, part) {
+            (32, Part::High) => self.set(other, value),
+            (32, _) | (_, Part::Whole) => self.set(register, value),
+            (_, part) => {
+                let mask = self.get(register);
+                let (low, high) = self.halves(mask);
+                let (low, high) = if part == Part::Low { (value, high) } else { (low, value) };
+                let whole = self.whole(low, high);
+                self.set(register, whole);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a vector result of 32 or 64 bits, after the instruction's output modifiers for a float format.
+    pub fn write_vector(&mut self, inst: &Inst, mut value: Value, fmt: Option<Fmt>) -> Result<()> {
+        let (omod, clamp) = (inst.modifier(Mod::Omod), inst.modifier(Mod::Clamp));
+        match fmt {
+            Some(fmt) => value = self.modified(value, fmt, omod, clamp == 1)?,
+            None if clamp == 1 => return Err("clamp of integers is not supported".to_owned()),
+            None => {}
+        }
+        let Place::Vgpr(first) = operand(inst, Role::Vdst)?.value else {
+            return Err("the result is no VGPR".to_owned());
+        };
+        if self.func.ty(value) == Ty::I64 {
+            let (low, high) = self.halves(value);
+            self.set_vector(first, low);
+            self.set_vector(first + 1, high);
+        } else {
+            let value = self.resized(value, Ty::I32);
+            self.set_vector(first, value);
+        }
+        Ok(())
+    }
+
+    /// A result times 2, 4 or 1/2, and clamped to [0, 1].
+    fn modified(&mut self, mut value: Value, fmt: Fmt, omod: u32, clamp: bool) -> Result<Value> {
+        let factor = match omod {
+            0 => None,
+            1 => Some(4),
+            2 => Some(6),
+            _ => Some(0),
+        };
+        if let Some(index) = factor {
+            let bits = match fmt {
+                Fmt::F16 => HALVES[index],
+                Fmt::F64 => DOUBLES[index],
+                _ => SINGLES[index],
+            };
+            let factor = self.constant(fmt.ty(), bits);
+            value = self.op1(Op::Float(FloatOp::Mul, FloatMode::rn(fmt)), &[value, factor]);
+        }
+        if clamp {
+            let one = self.constant(
+                fmt.ty(),
+                match fmt {
+                    Fmt::F16 => HALVES[2],
+                    Fmt::F64 => DOUBLES[2],
+                    _ => SINGLES[2],
+                },
+            );
+            // A product with one: exact, clamped, and 0 for a NaN.
+            let mode = FloatMode { sat: true, ..FloatMode::rn(fmt) };
+            value = self.op1(Op::Float(FloatOp::Mul, mode), &[value, one]);
+        }
+        Ok(value)
+    }
+
+    /// A shift's amount: the low bits that count for a width.
+    pub fn amount(&mut self, value: Value, bits: u32) -> Value {
+        let value = self.resized(value, Ty::I32);
+        let mask = self.word(bits - 1);
+        self.int(IntOp::And, value, mask)
+    }
+
+    /// A shift by the low bits of an amount.
+    pub fn shifted(&mut self, op: ShiftOp, value: Value, amount: Value) -> Value {
+        let bits = self.func.ty(value).bits();
+        let amount = self.amount(amount, bits);
+        self.shift(op, value, amount)
+    }
+}

@@ -1,0 +1,296 @@
+//! The state of a wave while its kernel is lowered: registers as SSA values, and what is known of lane masks.
+
+use gcn::Generation;
+use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
+use wave::op::{IntCmp, IntOp, IntUnOp, SReg, ShiftOp, VoteMode};
+use wave::ssa::Ssa;
+use wave::{Block, Function, Inst, Loc, Op, Ty, Value};
+
+/// What is written and read like a register. All have 32 bits but the masks, which have as many as a wave has
+/// lanes, and the condition code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Reg {
+    /// An SGPR.
+    Scalar(u16),
+    /// A VGPR.
+    Vector(u16),
+    /// The scalar condition code.
+    Scc,
+    /// The lanes that instructions concern.
+    Exec,
+    /// The vector condition code.
+    Vcc,
+    /// Memory register 0.
+    M0,
+    /// The high half of VCC in waves of 32 lanes, which is a plain register there.
+    VccHigh,
+    /// The same of EXEC.
+    ExecHigh,
+}
+
+/// The state.
+pub(crate) struct Registers {
+    pub func: Function,
+    pub ssa: Ssa<Reg>,
+    pub block: Block,
+    pub loc: Loc,
+    /// Lanes of a wave.
+    pub lanes: u32,
+    /// The target's generation.
+    pub generation: Generation,
+    /// The address of the kernel's arguments.
+    pub arguments: Option<Value>,
+    /// EXEC at the kernel's entry: all lanes that exist.
+    all: Option<Value>,
+    /// The value of 64 bits that two halves came from.
+    wholes: HashMap<(Value, Value), Value>,
+    /// The halves of values that this block has taken apart.
+    halves: HashMap<Value, (Value, Value)>,
+    /// What a mask says of each lane.
+    flags: HashMap<Value, Value>,
+    /// The same, as this block has read it from the mask's bits.
+    bits: HashMap<Value, Value>,
+    /// Masks that a mask's lanes are among.
+    within: HashMap<Value, HashSet<Value>>,
+    /// EXEC on the edges to a block, as long as it is the same on all of them.
+    carried: HashMap<Block, Option<Value>>,
+}
+
+impl Registers {
+    pub fn new(name: &str, lanes: u32, generation: Generation) -> Registers {
+        let mut func = Function { name: name.to_owned(), ..Function::default() };
+        let block = func.new_block();
+        Registers {
+            func,
+            ssa: Ssa::default(),
+            block,
+            loc: Loc::default(),
+            lanes,
+            generation,
+            arguments: None,
+            all: None,
+            wholes: HashMap::new(),
+            halves: HashMap::new(),
+            flags: HashMap::new(),
+            bits: HashMap::new(),
+            within: HashMap::new(),
+            carried: HashMap::new(),
+        }
+    }
+
+    /// Goes on in another block.
+    pub fn enter(&mut self, block: Block) {
+        self.block = block;
+        self.halves.clear();
+        self.bits.clear();
+    }
+
+    /// The type of lane masks.
+    pub fn mask(&self) -> Ty {
+        if self.lanes == 64 { Ty::I64 } else { Ty::I32 }
+    }
+
+    // Operations.
+
+    pub fn op(&mut self, op: Op, args: &[Value]) -> SmallVec<[Value; 2]> {
+        let types = op.signature().map(|s| s.results).unwrap_or_default();
+        let results: SmallVec<[Value; 2]> = types.iter().map(|&ty| self.func.new_value(ty)).collect();
+        let inst = Inst { op, args: SmallVec::from_slice(args), results: results.clone(), loc: self.loc };
+        self.func.block_mut(self.block).insts.push(inst);
+        results
+    }
+
+    pub fn op1(&mut self, op: Op, args: &[Value]) -> Value {
+        self.op(op, args)[0]
+    }
+
+    pub fn constant(&mut self, ty: Ty, bits: u64) -> Value {
+        self.op1(Op::Const { ty, bits: u128::from(bits) & ty.mask() }, &[])
+    }
+
+    pub fn word(&mut self, bits: u32) -> Value {
+        self.constant(Ty::I32, u64::from(bits))
+    }
+
+    pub fn int(&mut self, op: IntOp, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op1(Op::Int(op, ty), &[a, b])
+    }
+
+    pub fn shift(&mut self, op: ShiftOp, a: Value, amount: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op1(Op::Shift(op, ty), &[a, amount])
+    }
+
+    pub fn compare(&mut self, cmp: IntCmp, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op1(Op::IntCmp(cmp, ty), &[a, b])
+    }
+
+    pub fn select(&mut self, flag: Value, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op1(Op::Select(ty), &[flag, a, b])
+    }
+
+    pub fn not(&mut self, a: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op1(Op::IntUn(IntUnOp::Not, ty), &[a])
+    }
+
+    pub fn is_not_zero(&mut self, a: Value) -> Value {
+        let ty = self.func.ty(a);
+        let zero = self.constant(ty, 0);
+        self.compare(IntCmp::Ne, a, zero)
+    }
+
+    /// A value with another width: cut, or extended with zeros.
+    pub fn resized(&mut self, a: Value, to: Ty) -> Value {
+        let from = self.func.ty(a);
+        if from == to { a } else { self.op1(Op::Zext { from, to }, &[a]) }
+    }
+
+    pub fn whole(&mut self, low: Value, high: Value) -> Value {
+        match self.wholes.get(&(low, high)) {
+            Some(whole) => *whole,
+            None => self.op1(Op::Pack { part: Ty::I32, whole: Ty::I64 }, &[low, high]),
+        }
+    }
+
+    pub fn halves(&mut self, whole: Value) -> (Value, Value) {
+        if let Some(halves) = self.halves.get(&whole) {
+            return *halves;
+        }
+        let parts = self.op(Op::Unpack { part: Ty::I32, whole: Ty::I64 }, &[whole]);
+        let halves = (parts[0], parts[1]);
+        self.halves.insert(whole, halves);
+        self.wholes.insert(halves, whole);
+        halves
+    }
+
+    // Registers.
+
+    fn ty(&self, register: Reg) -> Ty {
+        match register {
+            Reg::Scc => Ty::I1,
+            Reg::Exec | Reg::Vcc => self.mask(),
+            _ => Ty::I32,
+        }
+    }
+
+    pub fn get(&mut self, register: Reg) -> Value {
+        let ty = self.ty(register);
+        self.ssa.read(&mut self.func, self.block, register, ty)
+    }
+
+    pub fn set(&mut self, register: Reg, value: Value) {
+        self.ssa.write(self.block, register, value);
+    }
+
+    /// Writes a VGPR in the active lanes.
+    pub fn set_vector(&mut self, number: u16, value: Value) {
+        let register = Reg::Vector(number);
+        let value = match self.active() {
+            None => value,
+            Some(active) => {
+                let old = self.get(register);
+                self.select(active, value, old)
+            }
+        };
+        self.set(register, value);
+    }
+
+    // Masks.
+
+    /// Notes the lanes that exist, and makes them active.
+    pub fn begin(&mut self) -> Result<(), String> {
+        if self.lanes == 64 {
+            return Err("waves of 64 lanes are not supported yet".to_owned());
+        }
+        let all = self.op1(Op::ActiveMask, &[]);
+        self.all = Some(all);
+        self.set(Reg::Exec, all);
+        Ok(())
+    }
+
+    /// Whether a lane is active; `None` if all are.
+    pub fn active(&mut self) -> Option<Value> {
+        let exec = self.get(Reg::Exec);
+        if Some(exec) == self.all { None } else { Some(self.flag(exec)) }
+    }
+
+    /// Each lane's bit of a mask.
+    pub fn flag(&mut self, mask: Value) -> Value {
+        if let Some(flag) = self.flags.get(&mask).or_else(|| self.bits.get(&mask)) {
+            return *flag;
+        }
+        let lane = self.op1(Op::Special(SReg::LaneId), &[]);
+        let shifted = self.shift(ShiftOp::ShrU, mask, lane);
+        let ty = self.func.ty(mask);
+        let flag = self.op1(Op::Zext { from: ty, to: Ty::I1 }, &[shifted]);
+        self.bits.insert(mask, flag);
+        flag
+    }
+
+    /// Notes EXEC on an edge from this block.
+    pub fn note_exec(&mut self, to: Block) {
+        let exec = self.get(Reg::Exec);
+        let known = self.carried.entry(to).or_insert(Some(exec));
+        if *known != Some(exec) {
+            *known = None;
+        }
+    }
+
+    /// At the beginning of a block that nothing else leads to: EXEC, if it is the same on all edges.
+    pub fn restore_exec(&mut self) {
+        if let Some(Some(exec)) = self.carried.get(&self.block).copied() {
+            self.set(Reg::Exec, exec);
+        }
+    }
+
+    /// The mask of the active lanes in which a flag is set.
+    pub fn ballot(&mut self, flag: Value) -> Value {
+        let exec = self.get(Reg::Exec);
+        let flag = match self.active() {
+            None => flag,
+            Some(active) => self.int(IntOp::And, flag, active),
+        };
+        let none = self.word(0);
+        let mask = self.op1(Op::Vote { mode: VoteMode::Ballot, sync: false }, &[flag, none]);
+        self.flags.insert(mask, flag);
+        self.is_within(mask, exec);
+        mask
+    }
+
+    /// Notes that the lanes of one mask are among those of another.
+    fn is_within(&mut self, mask: Value, other: Value) {
+        let mut all = self.within.get(&other).cloned().unwrap_or_default();
+        all.insert(other);
+        self.within.entry(mask).or_default().extend(all);
+    }
+
+    /// A bitwise operation, which may be on masks.
+    pub fn bitwise(&mut self, op: IntOp, a: Value, b: Value) -> Value {
+        let among = |one: Value, other: Value| {
+            one == other || self.within.get(&one).is_some_and(|all| all.contains(&other))
+        };
+        match op {
+            IntOp::And if among(a, b) => return a,
+            IntOp::And if among(b, a) => return b,
+            IntOp::Or if among(a, b) => return b,
+            IntOp::Or if among(b, a) => return a,
+            _ => {}
+        }
+        let result = self.int(op, a, b);
+        if op == IntOp::And {
+            for one in [a, b] {
+                self.is_within(result, one);
+            }
+            if let (Some(x), Some(y)) = (self.flags.get(&a).copied(), self.flags.get(&b).copied()) {
+                let both = self.int(IntOp::And, x, y);
+                self.flags.insert(result, both);
+            }
+        }
+        result
+    }
+}
