@@ -6,7 +6,7 @@
 //! computes its result in every lane, and lanes outside EXEC keep the register's old value. Memory operations
 //! are done by the lanes in EXEC alone.
 //!
-//! Scalar and vector registers become SSA values ([`wave::ssa`]). [`Registers`](registers) keeps track of what
+//! Scalar and vector registers become SSA values ([`wave::ssa`]). The module `registers` keeps track of what
 //! the masks mean, so that a comparison and the instructions that use its mask need not go through bits, and
 //! nothing is selected while all lanes are active.
 
