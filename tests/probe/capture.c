@@ -368,6 +368,10 @@ void group_captograph(void)
     R(cuStreamSynchronize, K.s);
     T("invalid.end", cuStreamEndCapture, K.s, &out);
     V("invalid.v", "null=%d nodes=%zu", out == NULL, node_count(g));
+    size_t left = 77;
+    T("invalid.nodes", cuGraphGetNodes, g, NULL, &left);
+    V("invalid.nodes.v", "%zu", left);
+    T("invalid.destroy", cuGraphDestroy, g);
     g = single(NULL);
     T("nothing", cuStreamBeginCaptureToGraph, K.s, g, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_RELAXED);
     T("nothing.end", cuStreamEndCapture, K.s, &out);

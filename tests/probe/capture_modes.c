@@ -19,6 +19,9 @@ static unsigned data;
 static void CUDA_CB nothing(void *p) { (void)p; }
 static void CUDA_CB nothing_called(CUstream s, CUresult status, void *p) { (void)s, (void)status, (void)p; }
 
+static const CUmemPoolProps pinned_pool = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+
 static CUresult launch_in(CUstream s) {
     return R(cuLaunchKernel, K.empty, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL);
 }
@@ -31,6 +34,12 @@ static CUresult batch_in(CUstream s)
     return R(cuStreamBatchMemOp, s, 1, &op, 0);
 }
 static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}; }
+
+static CUresult vmm_create(void)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = here()};
+    return R(cuMemCreate, (CUmemGenericAllocationHandle *)bytes, 2 << 20, &prop, 0);
+}
 
 /* Calls: a name and an expression. */
 #define CALLS(C) \
@@ -48,6 +57,7 @@ static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION
     C(copy_any, R(cuMemcpyAsync, K.p, K.p + 1024, 64, K.s)) \
     C(copy_bad, R(cuMemcpyDtoDAsync, 16, K.p, 64, K.s)) \
     C(copy_peer, R(cuMemcpyPeerAsync, K.p, K.context, K.far, K.other, 64, K.s)) \
+    C(copy_peer_same, R(cuMemcpyPeerAsync, K.p, K.context, K.p + 1024, K.context, 64, K.s)) \
     C(hostfunc, R(cuLaunchHostFunc, K.s, nothing, NULL)) \
     C(hostfunc_null, R(cuLaunchHostFunc, K.s, NULL, NULL)) \
     C(callback, R(cuStreamAddCallback, K.s, nothing_called, NULL, 0)) \
@@ -84,6 +94,10 @@ static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION
     C(getflags, R(cuStreamGetFlags, K.s, &data)) \
     C(getpriority, R(cuStreamGetPriority, K.s, (int *)bytes)) \
     C(getattribute, R(cuStreamGetAttribute, K.s, CU_STREAM_ATTRIBUTE_PRIORITY, (CUstreamAttrValue *)bytes)) \
+    C(setattribute, R(cuStreamSetAttribute, K.s, CU_STREAM_ATTRIBUTE_PRIORITY, (CUstreamAttrValue *)bytes)) \
+    C(getid, R(cuStreamGetId, K.s, (unsigned long long *)bytes)) \
+    C(getctx, R(cuStreamGetCtx, K.s, (CUcontext *)bytes)) \
+    C(getdevice, R(cuStreamGetDevice, K.s, (CUdevice *)bytes)) \
     C(copyattributes, R(cuStreamCopyAttributes, K.s, K.t)) \
     /* In other streams. */ \
     C(legacy_launch, launch_in(NULL)) \
@@ -127,6 +141,7 @@ static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION
     /* Of the context, the device, memory, modules. */ \
     C(ctx_sync, R(cuCtxSynchronize)) \
     C(ctx_record, R(cuCtxRecordEvent, K.context, K.e)) \
+    C(ctx_wait, R(cuCtxWaitEvent, K.context, K.ended)) \
     C(ctx_getcurrent, R(cuCtxGetCurrent, (CUcontext *)bytes)) \
     C(ctx_setlimit, R(cuCtxSetLimit, CU_LIMIT_STACK_SIZE, 2048)) \
     C(ctx_getlimit, R(cuCtxGetLimit, (size_t *)bytes, CU_LIMIT_STACK_SIZE)) \
@@ -155,6 +170,8 @@ static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION
     C(mem_ipc, R(cuIpcGetMemHandle, (CUipcMemHandle *)bytes, K.p)) \
     C(pool_trim, R(cuMemPoolTrimTo, X.pool, 0)) \
     C(pool_attribute, R(cuMemPoolGetAttribute, X.pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, bytes)) \
+    C(pool_set, R(cuMemPoolSetAttribute, X.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes)) \
+    C(pool_create, R(cuMemPoolCreate, &X.pool, &pinned_pool)) \
     C(pool_destroy, R(cuMemPoolDestroy, X.pool)) \
     C(copy_htod, R(cuMemcpyHtoD, K.p, X.pageable, 64)) \
     C(copy_htod_zero, R(cuMemcpyHtoD, K.p, X.pageable, 0)) \
@@ -180,6 +197,11 @@ static CUmemLocation here(void) { return (CUmemLocation){.type = CU_MEM_LOCATION
     C(graph_instantiate, R(cuGraphInstantiate, (CUgraphExec *)bytes, X.graph, 0)) \
     C(graph_update, R(cuGraphExecUpdate, X.exec, X.graph, (CUgraphExecUpdateResultInfo *)(void *)bytes)) \
     C(graph_execdestroy, R(cuGraphExecDestroy, X.exec)) \
+    C(graph_execset, R(cuGraphExecGetFlags, X.exec, (cuuint64_t *)bytes)) \
+    C(graph_addnode, R(cuGraphAddEmptyNode, (CUgraphNode *)bytes, X.graph, NULL, 0)) \
+    C(link_create, R(cuLinkCreate, 0, NULL, NULL, (CUlinkState *)bytes)) \
+    C(vmm_create, vmm_create()) \
+    C(host_pointer, R(cuMemHostGetDevicePointer, (CUdeviceptr *)bytes, X.pinned, 0)) \
     C(graph_memattribute, R(cuDeviceGetGraphMemAttribute, 0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, bytes))
 
 static CUresult array_create(void)
@@ -223,8 +245,6 @@ static void *call_far(void *of)
 
 static void prepare(void)
 {
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
     R(cuMemAlloc, &X.spare, 64);
     R(cuMemAllocManaged, &X.managed, 4096, CU_MEM_ATTACH_GLOBAL);
     R(cuMemAllocAsync, &X.async, 64, K.s);
@@ -240,7 +260,7 @@ static void prepare(void)
     R(cuEventRecord, X.timing2, K.s);
     X.graph = single(NULL);
     X.exec = executable(X.graph);
-    R(cuMemPoolCreate, &X.pool, &props);
+    R(cuMemPoolCreate, &X.pool, &pinned_pool);
     R(cuCtxSynchronize);
 }
 
@@ -278,7 +298,7 @@ static void all_calls(CUstreamCaptureMode mode, int other_thread)
         if (g)
             R(cuGraphDestroy, g);
     }
-    T("sync", cuCtxSynchronize);
+    T("end.sync", cuCtxSynchronize);
 }
 
 void group_capglobal(void) { all_calls(CU_STREAM_CAPTURE_MODE_GLOBAL, 0); }

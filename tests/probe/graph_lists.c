@@ -138,6 +138,11 @@ void group_gedge(void)
 #undef OLD
     T("lossy.remove.plain", cuGraphRemoveDependencies, g, &k[0], &k[1], NULL, 1);
     T("lossy.remove", cuGraphRemoveDependencies, g, &k[0], &k[1], &e, 1);
+    T("lossy.add", cuGraphAddDependencies, g, &k[0], &k[1], &e, 1);
+    CUgraphEdgeData unlike = {.from_port = 2, .type = 1};
+    T("lossy.add.unlike", cuGraphAddDependencies, g, &k[0], &k[1], &unlike, 1);
+    T("lossy.remove.unlike", cuGraphRemoveDependencies, g, &k[0], &k[1], &unlike, 1);
+    T("lossy.remove.like", cuGraphRemoveDependencies, g, &k[0], &k[1], &e, 1);
     T("destroy", cuGraphDestroyNode, k[2]);
     R(cuGraphGetEdges, g, NULL, NULL, NULL, &n);
     V("destroy.edges", "%zu", n);
@@ -337,6 +342,13 @@ void group_gchild(void)
     V("cloned.same", "%d", got == child);
     R(cuGraphAddKernelNode, &x, child, NULL, 0, &kernel);
     V("cloned.nodes", "%zu %zu", node_count(child), node_count(got));
+    T("cloned.instantiate", cuGraphInstantiate, &exec, got, 0);
+    T("cloned.clone", cuGraphClone, &memory, got);
+    T("cloned.aschild", cuGraphAddChildGraphNode, &x, other, NULL, 0, got);
+    T("cloned.move", cuGraphAddNode, &x, other, NULL, NULL, 0,
+        (n.child = (struct child_params){got, 1}, &n));
+    T("cloned.addalloc", cuGraphAddMemAllocNode, &x, got, NULL, 0, &alloc);
+    T("cloned.update", cuGraphExecUpdate, exec, got, &info);
     T("cloned.change", cuGraphAddKernelNode, &x, got, NULL, 0, &kernel);
     T("cloned.destroy", cuGraphDestroy, got);
     T("sync", cuCtxSynchronize);

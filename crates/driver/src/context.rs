@@ -323,9 +323,18 @@ impl Context {
         }
     }
 
+    /// For calls that concern all streams of the context: fails if one is capturing, and invalidates the
+    /// capture.
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureUnsupported`]
+    pub fn check_not_capturing(&self) -> Result<()> {
+        capture::check_context(self)
+    }
+
     /// Waits for all work in the context. Fails after a fault.
     pub fn synchronize(&self) -> Result<()> {
-        capture::check_context(self)?;
+        self.check_not_capturing()?;
         self.settle();
         self.check()
     }

@@ -67,6 +67,11 @@ pub struct Event {
     marks: Option<Arc<Marks>>,
 }
 
+/// The error of calls that need the time of a record that was captured (recorded on an H200).
+fn captured(capture: &Capture) -> Error {
+    if capture.is_over() { Error::InvalidValue } else { Error::CapturedEvent }
+}
+
 fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
@@ -194,22 +199,41 @@ impl Event {
     /// The point of the last record.
     ///
     /// # Errors
-    /// [`Error::CapturedEvent`]: it was captured. Asking invalidates the capture.
+    /// As [`Event::check_not_captured`].
     fn point(&self) -> Result<Option<Point>> {
         match &*lock(&self.recorded) {
             None => Ok(None),
             Some(Recorded::Submitted { point, .. }) => Ok(Some(point.clone())),
             Some(Recorded::Captured(capture, _)) => {
+                let error = captured(capture);
                 capture.invalidate();
-                Err(Error::CapturedEvent)
+                Err(error)
             }
         }
+    }
+
+    /// Fails if the last record was captured, as [`Event::query`] does.
+    ///
+    /// # Errors
+    /// [`Error::CapturedEvent`]: by a capture, which becomes invalid. [`Error::InvalidValue`]: by one that has
+    /// ended or is invalid.
+    pub fn check_not_captured(&self) -> Result<()> {
+        self.point().map(drop)
+    }
+
+    /// Forgets the last record if a capture that has ended made it. The event then is as one that was never
+    /// recorded.
+    pub fn forget_ended_capture(&self) {
+        let ended =
+            |last: &mut Recorded| matches!(last, Recorded::Captured(capture, _) if capture.has_ended());
+        let forgotten = lock(&self.recorded).take_if(ended);
+        drop(forgotten);
     }
 
     /// Whether the last recorded work has finished; true if nothing was recorded.
     ///
     /// # Errors
-    /// [`Error::CapturedEvent`]: it was recorded in a capturing stream.
+    /// As [`Event::check_not_captured`].
     pub fn query(&self) -> Result<bool> {
         let point = self.point()?;
         Ok(match &self.marks {
@@ -221,7 +245,7 @@ impl Event {
     /// Waits for the last recorded work.
     ///
     /// # Errors
-    /// [`Error::CapturedEvent`]: it was recorded in a capturing stream.
+    /// As [`Event::check_not_captured`].
     pub fn synchronize(&self) -> Result<()> {
         let marked = self.marks.as_ref().map(|marks| (marks, marks.asked()));
         if let Some(point) = self.point()? {
@@ -249,10 +273,8 @@ impl Event {
                 Time::Later(time) => time.load(Ordering::Acquire),
             }),
             Recorded::Submitted { .. } => Err(Error::NotReady),
-            Recorded::Captured(capture, _) => {
-                capture.invalidate();
-                Err(Error::CapturedEvent)
-            }
+            // Unlike a query, this leaves the capture as it is.
+            Recorded::Captured(capture, _) => Err(captured(capture)),
         }
     }
 }

@@ -35,15 +35,6 @@ pub struct Config {
 
 /// Checks a launch against the device and the kernel, and adds the kernel's required cluster size.
 pub fn check(function: &Function, config: &mut Config) -> Result<()> {
-    if config.grid.contains(&0) {
-        return Err(Error::InvalidValue);
-    }
-    check_for_later(function, config)
-}
-
-/// As [`check`], for a launch that is kept and may still change: its grid may have no blocks until it is
-/// submitted.
-pub fn check_for_later(function: &Function, config: &mut Config) -> Result<()> {
     let device = function.device();
     let most_threads = device.known(attribute::MAX_THREADS_PER_BLOCK);
     let threads = config.block.iter().fold(1, |n: u64, &b| n.saturating_mul(u64::from(b)));
@@ -51,7 +42,7 @@ pub fn check_for_later(function: &Function, config: &mut Config) -> Result<()> {
         let (block, grid) = (config.block[axis], config.grid[axis]);
         let most_block = device.known(attribute::MAX_BLOCK_DIM[axis]);
         let most_grid = device.known(attribute::MAX_GRID_DIM[axis]);
-        if block == 0 || u64::from(block) > most_block || u64::from(grid) > most_grid {
+        if block == 0 || grid == 0 || u64::from(block) > most_block || u64::from(grid) > most_grid {
             return Err(Error::InvalidValue);
         }
     }
@@ -132,8 +123,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// A launch that has passed [`check`], or [`check_for_later`] if a graph keeps it. `params` is the parameter
-    /// buffer, of exactly the kernel's size.
+    /// A launch that has passed [`check`]. `params` is the parameter buffer, of exactly the kernel's size.
     pub fn new(function: Arc<Function>, config: &Config, params: Params) -> Self {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));
@@ -145,11 +135,6 @@ impl Prepared {
     /// The function.
     pub fn function(&self) -> &Arc<Function> {
         &self.function
-    }
-
-    /// Whether its grid has no blocks. Such a launch is refused when it is submitted.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.grid.contains(&0)
     }
 
     /// The parameter buffer.

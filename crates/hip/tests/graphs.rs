@@ -56,6 +56,7 @@ const INVALID_DEVICE_FUNCTION: u32 = 98;
 const INVALID_CONTEXT: u32 = 201;
 const CAPTURE_UNSUPPORTED: u32 = 900;
 const CAPTURE_INVALIDATED: u32 = 901;
+const CAPTURE_WRONG_THREAD: u32 = 908;
 
 /// A front with the kernel and the variable registered; only one test runs at a time, so that the captures of
 /// others forbid nothing.
@@ -562,6 +563,19 @@ fn a_capture_forks_and_joins() {
     assert_eq!(code, CAPTURE_UNSUPPORTED);
     assert_eq!(launch_stub(&hip, &last.list(), s), CAPTURE_INVALIDATED);
     assert_eq!(code!(hip, hipStreamEndCapture(s => P, &raw mut graph => *mut P)), CAPTURE_INVALIDATED);
+    // Another thread cannot end a capture that is not relaxed. As with AMD, it goes on.
+    ok!(hip, hipStreamBeginCapture(s => P, 0 => u32));
+    assert_eq!(launch_stub(&hip, &last.list(), s), 0);
+    let elsewhere = std::thread::scope(|scope| {
+        let end = || code!(hip, hipStreamEndCapture(s => P, &mut 0 => *mut P));
+        scope.spawn(end).join().expect("no panic")
+    });
+    assert_eq!(elsewhere, CAPTURE_WRONG_THREAD);
+    let (mut ended, mut nodes) = (0, 0usize);
+    ok!(hip, hipStreamEndCapture(s => P, &raw mut ended => *mut P));
+    ok!(hip, hipGraphGetNodes(ended => P, null_mut() => *mut P, &raw mut nodes => *mut usize));
+    assert_eq!(nodes, 1);
+    ok!(hip, hipGraphDestroy(ended => P));
     ok!(hip, hipGraphExecDestroy(exec => P));
     ok!(hip, hipGraphDestroy(other => P));
     for stream in [s, t] {
@@ -658,7 +672,9 @@ fn user_objects_end_with_their_last_reference() {
     ok!(hip, hipUserObjectRelease(object => P, 1 => u32));
     assert_eq!(ENDED.load(Ordering::SeqCst), 0, "the graph has one");
     let exec = hip.instantiate(graph);
-    ok!(hip, hipGraphReleaseUserObject(graph => P, object => P, 1 => u32));
+    ok!(hip, hipGraphReleaseUserObject(graph => P, object => P, 9 => u32));
+    ok!(hip, hipGraphRetainUserObject(graph => P, object => P, 1 => u32, 0 => u32));
+    ok!(hip, hipGraphReleaseUserObject(graph => P, object => P, 2 => u32));
     assert_eq!(ENDED.load(Ordering::SeqCst), 0, "the executable graph has one");
     ok!(hip, hipGraphDestroy(graph => P));
     ok!(hip, hipGraphExecDestroy(exec => P));

@@ -48,7 +48,7 @@ api! {
         address::free(start, size as u64)
     }
 
-    Live Unsafe fn cuMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
+    Live Legal fn cuMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
         out.required()?;
         let properties = properties.get()?;
         if flags != 0 || properties.kind != PINNED {

@@ -59,6 +59,9 @@ fn info(handle: Handle, own: bool, asked: Asked) -> Result<()> {
         asked.id.set(capture.id);
         return Ok(());
     }
+    if asked.nodes.is_null() && !asked.edges.is_null() {
+        return Err(Error::InvalidValue);
+    }
     if asked.edges.is_null() && !asked.nodes.is_null() && !plain {
         return Err(Error::LossyQuery);
     }
@@ -107,10 +110,15 @@ api! {
     }
 
     Object Legal fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
-        let stream = stream(handle, own)?;
-        graph.required()?.set(0);
-        graph.set(stream.end_capture()?.handle);
-        Ok(())
+        graph.set(0);
+        let captured = stream(handle, own)?.end_capture()?;
+        // Nothing names the graph of a capture that ends without a place for it.
+        if graph.is_null() {
+            graph::destroy(captured.handle)
+        } else {
+            graph.set(captured.handle);
+            Ok(())
+        }
     }
 
     Object Legal fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {

@@ -19,15 +19,15 @@ fn of(handle: Handle) -> Result<std::sync::Arc<context::Context>> {
 }
 
 api! {
-    Init Unsafe fn cuCtxCreate(out: Out<Handle>, flags: u32, device: CUdevice) {
+    Init Legal fn cuCtxCreate(out: Out<Handle>, flags: u32, device: CUdevice) {
         create(out, flags, device, 3010)
     }
 
-    Init Unsafe fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, device: CUdevice) {
+    Init Legal fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, device: CUdevice) {
         create(out, flags, device, 3020)
     }
 
-    Init Unsafe fn cuCtxCreate_v3(
+    Init Legal fn cuCtxCreate_v3(
         out: Out<Handle>, affinity: In<[u64; 2]>, count: i32, flags: u32, device: CUdevice,
     ) {
         if !affinity.is_null() && count > 0 {
@@ -36,7 +36,7 @@ api! {
         create(out, flags, device, 3020)
     }
 
-    Init Unsafe fn cuCtxCreate_v4(out: Out<Handle>, params: In<[u64; 3]>, flags: u32, device: CUdevice) {
+    Init Legal fn cuCtxCreate_v4(out: Out<Handle>, params: In<[u64; 3]>, flags: u32, device: CUdevice) {
         if !params.is_null() && params.get()? != [0; 3] {
             return Err(Error::UnsupportedExecAffinity);
         }
@@ -123,7 +123,7 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cuCtxSetLimit(limit: u32, value: usize) {
+    Context Unsafe fn cuCtxSetLimit(limit: u32, value: usize) {
         current()?.set_limit(limit, value as u64)
     }
 
@@ -222,12 +222,14 @@ api! {
     Init Invalidates fn cuCtxRecordEvent(handle: Handle, event: Handle) {
         let context = context::get(handle)?;
         context.check()?;
+        context.check_not_capturing()?;
         driver::event::get(event)?.record(&context.legacy())
     }
 
     Init Invalidates fn cuCtxWaitEvent(handle: Handle, event: Handle) {
         let context = context::get(handle)?;
         context.check()?;
+        context.check_not_capturing()?;
         driver::event::get(event)?.wait_in(&stream(0, false)?)
     }
 }

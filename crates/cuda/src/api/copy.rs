@@ -110,6 +110,11 @@ fn peer(handle: Handle) -> Result<()> {
     if handle == 0 { Ok(()) } else { context::get(handle)?.check() }
 }
 
+/// Copies between contexts cannot be captured, even if both are the same (recorded on an H200).
+fn check_not_captured(order: Order) -> Result<()> {
+    stream(order.stream, order.own)?.check_not_capturing()
+}
+
 fn peer_line(
     to: CUdeviceptr,
     to_context: Handle,
@@ -120,6 +125,7 @@ fn peer_line(
 ) -> Result<()> {
     peer(to_context)?;
     peer(from_context)?;
+    check_not_captured(order)?;
     line(Place::Device(to), Place::Device(from), size, order)
 }
 
@@ -127,6 +133,7 @@ fn peer_volume(description: In<Memcpy3D>, order: Order) -> Result<()> {
     let description = description.get()?;
     peer(description.dst_context)?;
     peer(description.src_context)?;
+    check_not_captured(order)?;
     volume(&description, order)
 }
 
@@ -234,7 +241,7 @@ api! {
         peer_line(to, to_context, from, from_context, size, now(own))
     }
 
-    Object Appends fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
+    Object Invalidates fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
         to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize,
         in_stream: Handle,
     ) |own| {
@@ -273,7 +280,7 @@ api! {
         peer_volume(description, now(own))
     }
 
-    Object Appends fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (
+    Object Invalidates fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (
         description: In<Memcpy3D>, in_stream: Handle,
     ) |own| {
         peer_volume(description, later(in_stream, own)?)

@@ -190,7 +190,7 @@ api! {
         Ok(())
     }
 
-    Init Legal fn cuDeviceSetMemPool(device: CUdevice, handle: Handle) {
+    Init Unsafe fn cuDeviceSetMemPool(device: CUdevice, handle: Handle) {
         pool::set_current(driver()?.device(device)?, handle)
     }
 

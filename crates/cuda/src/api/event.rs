@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use driver::event::{self, Event};
+use driver::stream::capture::check_unsafe;
 use driver::{Error, Result};
 
 use crate::abi::{Need, Out, check};
@@ -72,11 +73,15 @@ api! {
 
     Object Invalidates fn cuEventQuery(handle: Handle) {
         let event = event::get(handle)?;
+        event.check_not_captured()?;
+        check_unsafe()?;
         if event.query()? { event.check() } else { Err(Error::NotReady) }
     }
 
     Object Invalidates fn cuEventSynchronize(handle: Handle) {
         let event = event::get(handle)?;
+        event.check_not_captured()?;
+        check_unsafe()?;
         event.synchronize()?;
         event.check()
     }

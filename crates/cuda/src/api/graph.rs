@@ -6,10 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use driver::graph::conditional::Variable;
 use driver::graph::work::Kernel;
 use driver::graph::{self, Edge, Position, Work, dot, object};
-use driver::{Error, Result, driver, event};
+use driver::{Error, Result, driver};
 
 use super::capture::dependencies;
-use super::current;
 use super::graph_node::{
     self as node, AllocParams, BatchParams, FillParams, HostParams, KernelParams, NodeParams,
     OldKernelParams, SemaphoreParams,
@@ -41,6 +40,19 @@ fn plain() -> In<[u8; 8]> {
     In::at_address(0)
 }
 
+/// The space in a list. A list without any is an error (recorded on an H200).
+fn room(list: Out<Handle>, count: Out<usize>) -> Result<usize> {
+    match count.read()? {
+        0 if !list.is_null() => Err(Error::InvalidValue),
+        room => Ok(room),
+    }
+}
+
+fn list(values: &[Handle], out: Out<Handle>, count: Out<usize>) -> Result<()> {
+    room(out, count)?;
+    out.set_list(values, count)
+}
+
 /// As [`Out::set_list`], with the data of edges. Without space for the data, edges that have some are an error.
 fn list_with_edges(
     values: &[(Handle, Edge)],
@@ -52,7 +64,10 @@ fn list_with_edges(
     if edges.is_null() && !out.is_null() && values.iter().any(|one| !one.1.is_default()) {
         return Err(Error::LossyQuery);
     }
-    let room = count.read()?;
+    let room = room(out, count)?;
+    if out.is_null() && !edges.is_null() {
+        return Err(Error::InvalidValue);
+    }
     if !out.is_null() {
         let data: Vec<[u8; 8]> = values.iter().take(room).map(|one| one.1.bytes()).collect();
         edges.set_all(&data);
@@ -206,13 +221,13 @@ api! {
     Live Legal fn cuGraphAddEventRecordNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, event: Handle,
     ) {
-        add(out, graph, nodes, plain(), count, |_| Ok(Work::Record(event::get(event)?)))
+        add(out, graph, nodes, plain(), count, |_| Ok(Work::Record(node::event(event)?)))
     }
 
     Live Legal fn cuGraphAddEventWaitNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, event: Handle,
     ) {
-        add(out, graph, nodes, plain(), count, |_| Ok(Work::Wait(event::get(event)?)))
+        add(out, graph, nodes, plain(), count, |_| Ok(Work::Wait(node::event(event)?)))
     }
 
     Live Legal fn cuGraphAddExternalSemaphoresSignalNode(
@@ -357,7 +372,7 @@ api! {
     }
 
     Live Legal fn cuGraphEventRecordNodeSetEvent(handle: Handle, event: Handle) {
-        graph::set_work(handle, Work::Record(event::get(event)?))
+        graph::set_work(handle, Work::Record(node::event(event)?))
     }
 
     Init Legal fn cuGraphEventWaitNodeGetEvent(handle: Handle, out: Out<Handle>) {
@@ -366,7 +381,7 @@ api! {
     }
 
     Live Legal fn cuGraphEventWaitNodeSetEvent(handle: Handle, event: Handle) {
-        graph::set_work(handle, Work::Wait(event::get(event)?))
+        graph::set_work(handle, Work::Wait(node::event(event)?))
     }
 
     Init Legal fn cuGraphExternalSemaphoresSignalNodeGetParams(handle: Handle, params: Out<SemaphoreParams>) {
@@ -412,11 +427,11 @@ api! {
     }
 
     Init Legal fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        nodes.set_list(&graph::get(graph)?.nodes(), count)
+        list(&graph::get(graph)?.nodes(), nodes, count)
     }
 
     Init Legal fn cuGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        nodes.set_list(&graph::get(graph)?.roots(), count)
+        list(&graph::get(graph)?.roots(), nodes, count)
     }
 
     Init Legal fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {
@@ -478,7 +493,7 @@ api! {
     ) {
         out.required()?;
         let graph = graph::get(graph)?;
-        let context = if context == 0 { current()? } else { driver::context::get(context)? };
+        let context = driver::context::get(context)?;
         context.check()?;
         out.set(Variable::create(&graph, &context, default, flags)?);
         Ok(())
@@ -529,7 +544,7 @@ api! {
         graph::memory::reset_attribute(device_of(device)?, number, value.get()?)
     }
 
-    Init Unsafe fn cuDeviceGraphMemTrim(device: CUdevice) {
+    Init Legal fn cuDeviceGraphMemTrim(device: CUdevice) {
         graph::memory::trim(device_of(device)?);
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Executable graphs.
 
 use driver::graph::exec::{self, Reason, Refusal, flag};
-use driver::graph::update::{self, Failure};
+use driver::graph::update::{self, Failure, Rules};
 use driver::graph::{self, Work};
-use driver::{Error, Result, event};
+use driver::{Error, Result};
 
 use super::graph_node::{
     self as node, BatchParams, FillParams, HostParams, KernelParams, NodeParams, OldKernelParams,
@@ -37,7 +37,11 @@ pub struct UpdateInfo {
 
 fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Result<(), Refusal> {
     out.required()?;
-    out.set(exec::instantiate(&graph::get(graph)?, flags)?);
+    let graph = graph::get(graph)?;
+    if graph.is_owned() {
+        return Err(Error::NotSupported.into());
+    }
+    out.set(exec::instantiate(&graph, flags)?);
     Ok(())
 }
 
@@ -93,7 +97,10 @@ fn update_from(handle: Handle, graph: Handle) -> (UpdateInfo, Result<()>) {
     let objects = exec::get(handle).and_then(|exec| Ok((exec, graph::get(graph)?)));
     match objects {
         Err(error) => (UpdateInfo { result: 1, ..UpdateInfo::default() }, Err(error)),
-        Ok((exec, graph)) => match update::update(&exec, &graph) {
+        Ok((_, graph)) if graph.is_owned() => {
+            (UpdateInfo { result: 1, ..UpdateInfo::default() }, Err(Error::InvalidValue))
+        }
+        Ok((exec, graph)) => match update::update(&exec, &graph, Rules::Cuda) {
             Ok(()) => (UpdateInfo::default(), Ok(())),
             Err(Failure { outcome, node, from }) => {
                 (UpdateInfo { result: outcome as u32, node, from }, Err(Error::GraphExecUpdateFailure))
@@ -108,48 +115,54 @@ fn set_kernel(handle: Handle, of: Handle, params: &KernelParams) -> Result<()> {
         Work::Kernel(kernel) => Ok(kernel.attributes.clone()),
         _ => Err(Error::InvalidValue),
     })?;
-    exec.set_work(of, node::kernel(params, &attributes)?)
+    exec.set_work(Rules::Cuda, of, node::kernel(params, &attributes)?)
 }
 
 api! {
-    Live Legal fn cuGraphInstantiate / cuGraphInstantiate_v2 (
+    Live Unsafe fn cuGraphInstantiate / cuGraphInstantiate_v2 (
         out: Out<Handle>, graph: Handle, failed: Out<Handle>, log: Out<u8>, room: usize,
     ) {
         instantiate_with_log(out, graph, failed, log, room)
     }
 
-    Live Legal fn cuGraphInstantiateWithFlags(out: Out<Handle>, graph: Handle, flags: u64) {
+    Live Unsafe fn cuGraphInstantiateWithFlags(out: Out<Handle>, graph: Handle, flags: u64) {
+        // Only parameters can name the stream of an upload.
+        if flags & flag::UPLOAD != 0 {
+            return Err(Error::InvalidValue);
+        }
         instantiate(out, graph, flags).map_err(|refusal| refusal.error)
     }
 
-    Live Legal fn cuGraphInstantiateWithParams / cuGraphInstantiateWithParams_ptsz (
+    Live Unsafe fn cuGraphInstantiateWithParams / cuGraphInstantiateWithParams_ptsz (
         out: Out<Handle>, graph: Handle, params: Out<InstantiateParams>,
     ) |own| {
         instantiate_with_params(out, graph, params, own)
     }
 
-    Init Legal fn cuGraphExecDestroy(handle: Handle) {
+    Init Unsafe fn cuGraphExecDestroy(handle: Handle) {
         exec::destroy(handle)
     }
 
     Init Legal fn cuGraphExecGetFlags(handle: Handle, flags: Out<u64>) {
         let flags = flags.required()?;
-        // Uploading is a part of instantiation, not a property of the graph.
-        flags.set(exec::get(handle)?.flags & !flag::UPLOAD);
+        flags.set(exec::get(handle)?.flags & (flag::AUTO_FREE_ON_LAUNCH | flag::DEVICE_LAUNCH));
         Ok(())
     }
 
     /// There is nothing to upload: nodes run from the host's memory.
-    Live Appends fn cuGraphUpload / cuGraphUpload_ptsz (handle: Handle, in_stream: Handle) |own| {
+    Live Invalidates fn cuGraphUpload / cuGraphUpload_ptsz (handle: Handle, in_stream: Handle) |own| {
         exec::get(handle)?;
         check_default(in_stream)?;
         stream(in_stream, own)?.check_not_capturing()
     }
 
-    Live Appends fn cuGraphLaunch / cuGraphLaunch_ptsz (handle: Handle, in_stream: Handle) |own| {
+    /// A launch is not captured (recorded on an H200).
+    Live Invalidates fn cuGraphLaunch / cuGraphLaunch_ptsz (handle: Handle, in_stream: Handle) |own| {
         let exec = exec::get(handle)?;
         check_default(in_stream)?;
-        exec.launch(&stream(in_stream, own)?)
+        let stream = stream(in_stream, own)?;
+        stream.check_not_capturing()?;
+        exec.launch(&stream)
     }
 
     Live Legal fn cuGraphExecUpdate(handle: Handle, graph: Handle, failed: Out<Handle>, result: Out<u32>) {
@@ -161,7 +174,6 @@ api! {
     }
 
     Live Legal fn cuGraphExecUpdate_v2(handle: Handle, graph: Handle, info: Out<UpdateInfo>) {
-        info.required()?;
         let (told, outcome) = update_from(handle, graph);
         info.set(told);
         outcome
@@ -178,45 +190,45 @@ api! {
     Live Legal fn cuGraphExecMemcpyNodeSetParams(
         handle: Handle, of: Handle, params: In<Memcpy3D>, context: Handle,
     ) {
-        exec::get(handle)?.set_work(of, node::copying(&params.get()?, context)?)
+        exec::get(handle)?.set_work(Rules::Cuda, of, node::copying(&params.get()?, context)?)
     }
 
     Live Legal fn cuGraphExecMemsetNodeSetParams(
         handle: Handle, of: Handle, params: In<FillParams>, context: Handle,
     ) {
-        exec::get(handle)?.set_work(of, node::filling(&params.get()?, context)?)
+        exec::get(handle)?.set_work(Rules::Cuda, of, node::filling(&params.get()?, context)?)
     }
 
     Live Legal fn cuGraphExecHostNodeSetParams(handle: Handle, of: Handle, params: In<HostParams>) {
-        exec::get(handle)?.set_work(of, node::host(&params.get()?)?)
+        exec::get(handle)?.set_work(Rules::Cuda, of, node::host(&params.get()?)?)
     }
 
     Live Legal fn cuGraphExecChildGraphNodeSetParams(handle: Handle, of: Handle, child: Handle) {
-        exec::get(handle)?.set_child(of, &*graph::get(child)?)
+        exec::get(handle)?.set_child(Rules::Cuda, of, &*graph::get(child)?)
     }
 
     Live Legal fn cuGraphExecEventRecordNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
-        exec::get(handle)?.set_work(of, Work::Record(event::get(event)?))
+        exec::get(handle)?.set_work(Rules::Cuda, of, Work::Record(node::event(event)?))
     }
 
     Live Legal fn cuGraphExecEventWaitNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
-        exec::get(handle)?.set_work(of, Work::Wait(event::get(event)?))
+        exec::get(handle)?.set_work(Rules::Cuda, of, Work::Wait(node::event(event)?))
     }
 
     Live Legal fn cuGraphExecExternalSemaphoresSignalNodeSetParams(
         handle: Handle, of: Handle, params: In<SemaphoreParams>,
     ) {
-        exec::get(handle)?.set_work(of, node::semaphores(&params.get()?, true)?)
+        exec::get(handle)?.set_work(Rules::Cuda, of, node::semaphores(&params.get()?, true)?)
     }
 
     Live Legal fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
         handle: Handle, of: Handle, params: In<SemaphoreParams>,
     ) {
-        exec::get(handle)?.set_work(of, node::semaphores(&params.get()?, false)?)
+        exec::get(handle)?.set_work(Rules::Cuda, of, node::semaphores(&params.get()?, false)?)
     }
 
     Live Legal fn cuGraphExecBatchMemOpNodeSetParams(handle: Handle, of: Handle, params: In<BatchParams>) {
-        exec::get(handle)?.set_work(of, node::batch(&params.get()?)?)
+        exec::get(handle)?.set_work(Rules::Cuda, of, node::batch(&params.get()?)?)
     }
 
     Live Legal fn cuGraphExecNodeSetParams(handle: Handle, of: Handle, params: Out<NodeParams>) {
@@ -226,12 +238,12 @@ api! {
         match params.read()?.change(&graph, &old)? {
             work @ Work::Child(_) => {
                 let Work::Child(child) = &work else { return Err(Error::InvalidValue) };
-                let outcome = exec.set_child(of, child);
+                let outcome = exec.set_child(Rules::Cuda, of, child);
                 // The copy that was made for the call.
                 work.abandon();
                 outcome
             }
-            work => exec.set_work(of, work),
+            work => exec.set_work(Rules::Cuda, of, work),
         }
     }
 

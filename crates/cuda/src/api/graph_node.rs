@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::memory::{MANAGED, PINNED};
+use driver::event::{self, Event};
 use driver::graph::conditional::{Conditional, Kind};
 use driver::graph::memory::{Access, Asked};
 use driver::graph::work::{Batch, Copying, Filling, Kernel, Name, Semaphores};
@@ -13,11 +14,12 @@ use driver::library::function_or_kernel;
 use driver::memory::copy::Fill;
 use driver::memory::managed::Location;
 use driver::module::Function;
-use driver::stream::HostCall;
-use driver::{Error, Result, context as contexts, event, green};
+use driver::stream::{HIGHEST_PRIORITY, HostCall};
+use driver::{Error, Result, context as contexts, green};
 
 use super::copy::{described, transfer_of};
 use super::external::steps;
+use super::launch::attribute_id;
 use super::word::{MAX_BATCH, described as described_step, steps_of};
 use super::{current, launch as launches};
 use crate::abi::In;
@@ -135,6 +137,17 @@ fn context_of(handle: Handle) -> Result<Arc<contexts::Context>> {
     Ok(context)
 }
 
+/// The handle of the context that a copy or a fill names; null is the current one.
+fn context_handle(handle: Handle) -> Result<Handle> {
+    let context = context_of(handle)?;
+    Ok(if handle == 0 { context.handle } else { handle })
+}
+
+/// The event of a node.
+pub(super) fn event(handle: Handle) -> Result<Arc<Event>> {
+    if handle == 0 { Err(Error::InvalidValue) } else { event::get(handle) }
+}
+
 type Attributes = BTreeMap<u32, [u64; 8]>;
 
 /// A checked launch with attributes.
@@ -146,6 +159,8 @@ fn prepare(
 ) -> Result<Prepared> {
     let list: Vec<LaunchAttribute> = attributes
         .iter()
+        // Only launches without a node refuse the value 0 (recorded on an H200).
+        .filter(|(id, value)| **id != attribute_id::DEVICE_UPDATABLE_KERNEL_NODE || value[0] as u32 != 0)
         .map(|(id, value)| LaunchAttribute { id: *id, pad: [0; 4], value: *value })
         .collect();
     let config = LaunchConfig {
@@ -157,7 +172,7 @@ fn prepare(
         attribute_count: list.len() as u32,
     };
     let (mut config, _) = launches::shape(&function, &config)?;
-    launch::check_for_later(&function, &mut config)?;
+    launch::check(&function, &mut config)?;
     Ok(Prepared::new(function, &config, buffer))
 }
 
@@ -165,8 +180,9 @@ fn prepare(
 pub(super) fn kernel(params: &KernelParams, attributes: &Attributes) -> Result<Work> {
     let handle = if params.function == 0 { params.kernel } else { params.function };
     let function = function_or_kernel(handle, || context_of(params.context))?;
-    let buffer = launches::params(&function, In::at_address(params.params), In::at_address(params.extra))?;
-    let name = Name { function: params.function, kernel: params.kernel, context: params.context };
+    let (buffer, packed) =
+        launches::node_params(&function, In::at_address(params.params), In::at_address(params.extra))?;
+    let name = Name { function: params.function, kernel: params.kernel, context: params.context, packed };
     let mut launch = prepare(function, params, attributes, buffer)?;
     if params.function == 0 {
         // The context of a function is its module's.
@@ -178,21 +194,23 @@ pub(super) fn kernel(params: &KernelParams, attributes: &Attributes) -> Result<W
 /// The parameters of a kernel node.
 pub(super) fn kernel_params(kernel: &Kernel) -> KernelParams {
     let config = kernel.launch.config();
+    let told = if kernel.told().is_empty() { 0 } else { kernel.told().as_ptr() as u64 };
+    let named = kernel.name.context;
     KernelParams {
         function: kernel.name.function,
         grid: config.grid,
         block: config.block,
         shared: config.dynamic_shared,
-        params: if kernel.pointers().is_empty() { 0 } else { kernel.pointers().as_ptr() as u64 },
-        extra: 0,
+        params: if kernel.name.packed.is_none() { told } else { 0 },
+        extra: if kernel.name.packed.is_some() { told } else { 0 },
         kernel: kernel.name.kernel,
-        context: kernel.name.context,
+        context: if named == 0 { kernel.launch.function().module.context.handle } else { named },
     }
 }
 
 /// A kernel node with one attribute changed.
 pub(super) fn with_attributes(kernel: &Kernel, attributes: Attributes) -> Result<Kernel> {
-    let params = KernelParams { params: 0, ..kernel_params(kernel) };
+    let params = KernelParams { params: 0, extra: 0, ..kernel_params(kernel) };
     let function = Arc::clone(kernel.launch.function());
     let mut launch = prepare(function, &params, &attributes, kernel.launch.params().clone())?;
     launch.inherit(&kernel.launch);
@@ -200,16 +218,19 @@ pub(super) fn with_attributes(kernel: &Kernel, attributes: Attributes) -> Result
 }
 
 pub(super) fn copying(params: &Memcpy3D, context: Handle) -> Result<Work> {
-    context_of(context)?;
+    let context = context_handle(context)?;
+    if params.width == 0 || params.height == 0 || params.depth == 0 {
+        return Err(Error::InvalidValue);
+    }
     // SAFETY: by the contract of the API, the program guarantees its memory whenever the node runs.
     let copying = unsafe { Copying::new(transfer_of(params)?, context) }?;
     Ok(Work::Copy(Box::new(copying)))
 }
 
 pub(super) fn filling(params: &FillParams, context: Handle) -> Result<Work> {
-    context_of(context)?;
+    let context = context_handle(context)?;
     let &FillParams { to, pitch, value, element, width, height } = params;
-    if !matches!(element, 1 | 2 | 4) {
+    if !matches!(element, 1 | 2 | 4) || width == 0 || height == 0 {
         return Err(Error::InvalidValue);
     }
     let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
@@ -234,8 +255,8 @@ pub(super) fn host_params(call: &HostCall) -> Result<HostParams> {
 }
 
 pub(super) fn batch(params: &BatchParams) -> Result<Work> {
-    context_of(params.context)?;
-    if params.count == 0 || params.count > MAX_BATCH || params.flags != 0 {
+    contexts::get(params.context).map_err(|_| Error::InvalidValue)?.check()?;
+    if params.count > MAX_BATCH || params.flags != 0 {
         return Err(Error::InvalidValue);
     }
     let list = In::at_address(params.operations).list(params.count as usize)?;
@@ -257,14 +278,20 @@ pub(super) fn allocation(params: &AllocParams, at: &Position<'_>) -> Result<(Wor
     let AllocParams { pool, access, access_count, size, .. } = *params;
     let location = Location { kind: pool.location.kind, id: pool.location.id };
     let managed = pool.alloc_type == MANAGED;
-    if !managed && pool.alloc_type != PINNED || pool.handle_types != 0 {
+    if !managed && pool.alloc_type != PINNED || pool.reserved.iter().any(|byte| *byte != 0) {
         return Err(Error::InvalidValue);
+    }
+    if pool.handle_types != 0 {
+        return Err(Error::NotSupported);
     }
     let access = In::<AccessDesc>::at_address(access).list(access_count)?.into_iter().map(|one| Access {
         location: Location { kind: one.location.kind, id: one.location.id },
         flags: one.flags,
     });
     let asked = Asked { location, managed, access: access.collect(), size: size as u64 };
+    if at.graph.is_child() {
+        return Err(Error::NotSupported);
+    }
     let work = at.allocation(&*current()?, asked)?;
     let address = if let Work::Allocate(reservation) = &work { reservation.address() } else { 0 };
     Ok((work, address))
@@ -293,11 +320,14 @@ pub(super) fn allocation_params(reservation: &graph::memory::Reservation) -> All
 pub(super) fn child(handle: Handle, handed_over: bool) -> Result<Work> {
     let graph = graph::get(handle)?;
     match handed_over {
-        true if graph.is_owned() => Err(Error::InvalidValue),
+        _ if graph.is_owned() => Err(Error::NotSupported),
         true => Ok(Work::Child(graph)),
         false => graph.clone_for_node().map(Work::Child),
     }
 }
+
+/// `CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE`.
+const MOVED: u32 = 1;
 
 /// Node types, `CUgraphNodeType`.
 mod kind {
@@ -367,13 +397,11 @@ impl NodeParams {
             }
             kind::MEMSET => filling(&self.read(0)?, self.words[5]),
             kind::HOST => host(&self.read(0)?),
-            kind::GRAPH => match self.words[1] as u32 {
-                ownership @ (0 | 1) => child(self.words[0], ownership == 1),
-                _ => Err(Error::InvalidValue),
-            },
+            // Any other ownership is a copy's (recorded on an H200).
+            kind::GRAPH => child(self.words[0], self.words[1] as u32 == MOVED),
             kind::EMPTY => Ok(Work::Empty),
-            kind::WAIT_EVENT => Ok(Work::Wait(event::get(self.words[0])?)),
-            kind::EVENT_RECORD => Ok(Work::Record(event::get(self.words[0])?)),
+            kind::WAIT_EVENT => Ok(Work::Wait(event(self.words[0])?)),
+            kind::EVENT_RECORD => Ok(Work::Record(event(self.words[0])?)),
             kind::EXT_SEMAS_SIGNAL => semaphores(&self.read(0)?, true),
             kind::EXT_SEMAS_WAIT => semaphores(&self.read(0)?, false),
             kind::MEM_ALLOC => {
@@ -387,7 +415,11 @@ impl NodeParams {
                 let [handle, kind_and_size, _, context, ..] = self.words;
                 let conditional_kind = Kind::from_number(kind_and_size as u32)?;
                 let size = (kind_and_size >> 32) as u32;
-                let runs_in = context_of(context)?;
+                if handle == 0 {
+                    return Err(Error::InvalidValue);
+                }
+                let runs_in = contexts::get(context)?;
+                runs_in.check()?;
                 let conditional = Conditional::new(handle, conditional_kind, size, context, &runs_in)?;
                 self.words[2] = conditional.handles.as_ptr() as u64;
                 Ok(Work::Conditional(Arc::new(conditional)))
@@ -397,8 +429,18 @@ impl NodeParams {
     }
 }
 
-/// The attributes that kernel nodes have, by number; the last is the whole cache.
-const ATTRIBUTES: [u32; 10] = [1, 2, 4, 5, 8, 9, 10, 11, 13, 14];
+/// The attributes that kernel nodes have (recorded on an H200).
+const ATTRIBUTES: [u32; 9] = [
+    attribute_id::ACCESS_POLICY_WINDOW,
+    attribute_id::COOPERATIVE,
+    attribute_id::CLUSTER_DIMENSION,
+    attribute_id::CLUSTER_SCHEDULING_POLICY,
+    attribute_id::PRIORITY,
+    attribute_id::MEM_SYNC_DOMAIN_MAP,
+    attribute_id::MEM_SYNC_DOMAIN,
+    attribute_id::DEVICE_UPDATABLE_KERNEL_NODE,
+    attribute_id::PREFERRED_SHARED_MEMORY_CARVEOUT,
+];
 
 /// The value of an attribute of a kernel node.
 pub(super) fn attribute(kernel: &Kernel, number: u32) -> Result<[u64; 8]> {
@@ -409,9 +451,16 @@ pub(super) fn attribute(kernel: &Kernel, number: u32) -> Result<[u64; 8]> {
 }
 
 /// Sets an attribute of a kernel node.
-pub(super) fn set_attribute(kernel: &mut Kernel, number: u32, value: [u64; 8]) -> Result<()> {
-    if !ATTRIBUTES.contains(&number) {
-        return Err(Error::InvalidValue);
+pub(super) fn set_attribute(kernel: &mut Kernel, number: u32, mut value: [u64; 8]) -> Result<()> {
+    match number {
+        // It can be set, but not read.
+        attribute_id::NVLINK_UTIL_CENTRIC_SCHEDULING => {}
+        attribute_id::PRIORITY => {
+            let priority = (value[0] as u32 as i32).clamp(HIGHEST_PRIORITY, 0);
+            value[0] = u64::from(priority as u32);
+        }
+        number if ATTRIBUTES.contains(&number) => {}
+        _ => return Err(Error::InvalidValue),
     }
     let mut attributes = kernel.attributes.clone();
     attributes.insert(number, value);
@@ -437,8 +486,11 @@ pub struct SemaphoreParams {
 /// A node that signals external semaphores, or waits for them.
 pub(super) fn semaphores(params: &SemaphoreParams, signal: bool) -> Result<Work> {
     let SemaphoreParams { list, uses, count } = *params;
-    let steps = steps(In::at_address(list), In::at_address(uses), count, signal)?;
-    Ok(Work::Semaphores(Box::new(Semaphores::new(steps)?)))
+    let steps = match count {
+        0 => Arc::default(),
+        _ => steps(In::at_address(list), In::at_address(uses), count, signal)?,
+    };
+    Ok(Work::Semaphores(Box::new(Semaphores::new(steps, signal))))
 }
 
 /// The parameters of a node that signals, or of one that waits.

@@ -26,27 +26,54 @@ mod extra_key {
 
 /// The parameter buffer of a launch, from pointers to the parameters or from a whole buffer.
 pub(super) fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Params> {
-    if !pointers.is_null() && !extra.is_null() {
+    match packed(pointers, extra)? {
+        Some(bytes) => whole(function, bytes),
+        None => each(function, pointers),
+    }
+}
+
+/// As [`params`], for a graph's node; also the size of a packed buffer. Such a buffer may be smaller than the
+/// kernel's (recorded on an H200); the rest is zero.
+pub(super) fn node_params(
+    function: &Function,
+    pointers: In<u64>,
+    extra: In<u64>,
+) -> Result<(Params, Option<usize>)> {
+    let Some(bytes) = packed(pointers, extra)? else { return Ok((each(function, pointers)?, None)) };
+    let mut params = Params::zeroed(function.info().param_size as usize);
+    let to = params.bytes_mut().get_mut(..bytes.len()).ok_or(Error::InvalidValue)?;
+    to.copy_from_slice(bytes);
+    Ok((params, Some(bytes.len())))
+}
+
+/// The packed buffer of a launch's parameters, if it has one.
+fn packed<'a>(pointers: In<u64>, extra: In<u64>) -> Result<Option<&'a [u8]>> {
+    if extra.is_null() {
+        return Ok(None);
+    }
+    if !pointers.is_null() {
         return Err(Error::InvalidValue);
     }
-    let info = function.info();
-    if !extra.is_null() {
-        let (mut buffer, mut size) = (None, None);
-        for i in (0..).step_by(2) {
-            match extra.at(i)? {
-                extra_key::END => break,
-                extra_key::BUFFER_POINTER => buffer = Some(extra.at(i + 1)?),
-                extra_key::BUFFER_SIZE => size = Some(In::<usize>::at_address(extra.at(i + 1)?).get()?),
-                _ => return Err(Error::InvalidValue),
-            }
-        }
-        let size = match (buffer, size) {
-            (None, None) => 0,
-            (Some(_), Some(size)) => size,
+    let (mut buffer, mut size) = (None, None);
+    for i in (0..).step_by(2) {
+        match extra.at(i)? {
+            extra_key::END => break,
+            extra_key::BUFFER_POINTER => buffer = Some(extra.at(i + 1)?),
+            extra_key::BUFFER_SIZE => size = Some(In::<usize>::at_address(extra.at(i + 1)?).get()?),
             _ => return Err(Error::InvalidValue),
-        };
-        return whole(function, bytes_at(buffer.unwrap_or(0), size));
+        }
     }
+    let size = match (buffer, size) {
+        (None, None) => 0,
+        (Some(_), Some(size)) => size,
+        _ => return Err(Error::InvalidValue),
+    };
+    Ok(Some(bytes_at(buffer.unwrap_or(0), size)))
+}
+
+/// The parameters whose addresses are in a list.
+fn each(function: &Function, pointers: In<u64>) -> Result<Params> {
+    let info = function.info();
     if pointers.is_null() {
         return whole(function, &[]);
     }
@@ -110,7 +137,7 @@ fn event_of(value: &[u64; 8]) -> Result<Arc<Event>> {
 }
 
 /// `CUlaunchAttributeID`.
-mod attribute_id {
+pub(super) mod attribute_id {
     pub const IGNORE: u32 = 0;
     pub const ACCESS_POLICY_WINDOW: u32 = 1;
     pub const COOPERATIVE: u32 = 2;

@@ -49,7 +49,7 @@ fn on(kernel: &Kernel, device: CUdevice) -> Result<Arc<Function>> {
 }
 
 api! {
-    Init Unsafe fn cuLibraryLoadData(
+    Init Legal fn cuLibraryLoadData(
         out: Out<Handle>, image: Text, options: In<u32>, values: Out<u64>, count: u32,
         library_options: In<u32>, library_values: Out<u64>, library_count: u32,
     ) {
@@ -62,7 +62,7 @@ api! {
         make(out, container::at(image).map(<[u8]>::to_vec).unwrap_or_default(), &jit)
     }
 
-    Init Unsafe fn cuLibraryLoadFromFile(
+    Init Legal fn cuLibraryLoadFromFile(
         out: Out<Handle>, file: Text, options: In<u32>, values: Out<u64>, count: u32,
         library_options: In<u32>, library_values: Out<u64>, library_count: u32,
     ) {

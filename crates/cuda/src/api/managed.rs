@@ -33,11 +33,11 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cuMemAdvise(address: CUdeviceptr, size: usize, advice: u32, device: CUdevice) {
+    Context Unsafe fn cuMemAdvise(address: CUdeviceptr, size: usize, advice: u32, device: CUdevice) {
         advise(address, size, advice, location_of(device))
     }
 
-    Context Legal fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: u32, location: MemLocation) {
+    Context Unsafe fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: u32, location: MemLocation) {
         advise(address, size, advice, location.into())
     }
 

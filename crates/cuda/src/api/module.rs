@@ -61,13 +61,13 @@ fn reference(out: Out<Handle>, handle: Handle, name: Text, surface: bool) -> Res
 }
 
 api! {
-    Context Unsafe fn cuModuleLoad(out: Out<Handle>, file: Text) {
+    Context Legal fn cuModuleLoad(out: Out<Handle>, file: Text) {
         out.required()?;
         let bytes = container::file(file)?;
         load(out, Ok(&bytes), &Jit::default())
     }
 
-    Context Unsafe fn cuModuleLoadData(out: Out<Handle>, image: Text) {
+    Context Legal fn cuModuleLoadData(out: Out<Handle>, image: Text) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -75,7 +75,7 @@ api! {
         load(out, container::at(image), &Jit::default())
     }
 
-    Context Unsafe fn cuModuleLoadDataEx(
+    Context Legal fn cuModuleLoadDataEx(
         out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>,
     ) {
         out.required()?;
@@ -86,7 +86,7 @@ api! {
         load(out, container::at(image), &jit)
     }
 
-    Context Unsafe fn cuModuleLoadFatBinary(out: Out<Handle>, image: Text) {
+    Context Legal fn cuModuleLoadFatBinary(out: Out<Handle>, image: Text) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);

@@ -11,7 +11,7 @@ api! {
     Init Legal fn cuPointerGetAttribute(place: Out<u8>, number: u32, address: CUdeviceptr) {
         place.required()?;
         let Attribute { size, value, .. } = attribute(number)?;
-        let allocation = memory::find(address).ok_or(Error::InvalidValue)?;
+        let allocation = memory::find(address).filter(|a| a.is_present()).ok_or(Error::InvalidValue)?;
         size.write(place, value(&allocation, address).ok_or(Error::InvalidValue)?);
         Ok(())
     }
@@ -25,7 +25,7 @@ api! {
         }
         let count = count as usize;
         let attributes: Vec<Attribute> = numbers.list(count)?.into_iter().map(attribute).collect::<Result<_>>()?;
-        let allocation = memory::find(address);
+        let allocation = memory::find(address).filter(|a| a.is_present());
         for (attribute, place) in attributes.into_iter().zip(places.list(count)?) {
             let known = allocation.as_ref().and_then(|a| (attribute.value)(a, address));
             attribute.size.write(place.required()?, known.unwrap_or(attribute.unknown));

@@ -8,6 +8,7 @@ use capi::memory::{
 use driver::device::Device;
 use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
 use driver::memory::{pool, pool_share};
+use driver::stream::capture::check_unsafe;
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
@@ -56,41 +57,56 @@ fn place_of(location: MemLocation) -> Result<Location> {
     }
 }
 
+/// An allocation in a stream that does not capture is not safe during a capture (recorded on an H200).
+fn alloc(
+    out: Out<CUdeviceptr>,
+    size: usize,
+    pool: Option<Handle>,
+    in_stream: Handle,
+    own: bool,
+) -> Result<()> {
+    let stream = stream(in_stream, own)?;
+    if !stream.is_capturing() {
+        check_unsafe()?;
+    }
+    alloc_in_order(out, size, pool, &stream)
+}
+
 api! {
     Object Appends fn cuMemAllocAsync / cuMemAllocAsync_ptsz (
         out: Out<CUdeviceptr>, size: usize, in_stream: Handle,
     ) |own| {
-        alloc_in_order(out, size, None, &stream(in_stream, own)?)
+        alloc(out, size, None, in_stream, own)
     }
 
     Object Appends fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
         out: Out<CUdeviceptr>, size: usize, pool: Handle, in_stream: Handle,
     ) |own| {
-        alloc_in_order(out, size, Some(pool), &stream(in_stream, own)?)
+        alloc(out, size, Some(pool), in_stream, own)
     }
 
     Object Appends fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: CUdeviceptr, in_stream: Handle) |own| {
         pool::free(address, &stream(in_stream, own)?)
     }
 
-    Init Legal fn cuMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
+    Init Unsafe fn cuMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
         create_pool(out, properties, true, |asked| Ok::<_, Error>(Location { kind: asked.kind, id: asked.id }))
     }
 
-    Init Legal fn cuMemPoolDestroy(pool: Handle) {
+    Init Unsafe fn cuMemPoolDestroy(pool: Handle) {
         pool::destroy(pool, &driver()?.devices)
     }
 
     /// Freed memory is released at once, so there is nothing to trim.
-    Init Legal fn cuMemPoolTrimTo(pool: Handle, _keep: usize) {
+    Init Unsafe fn cuMemPoolTrimTo(pool: Handle, _keep: usize) {
         pool::get(pool).map(|_| ())
     }
 
-    Init Legal fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u32>) {
+    Init Unsafe fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u32>) {
         get_pool_attribute(&*pool::get(pool)?, attribute, value)
     }
 
-    Init Legal fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<u32>) {
+    Init Unsafe fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<u32>) {
         set_pool_attribute(&*pool::get(pool)?, attribute, value)
     }
 

@@ -1,5 +1,6 @@
 //! Streams.
 
+use driver::stream::capture::check_unsafe;
 use driver::stream::{self as streams, HostCall, Kind, Operation, Policy};
 use driver::{Error, Result, context, event, green};
 
@@ -82,6 +83,7 @@ api! {
     Object Invalidates fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         stream.check_not_capturing()?;
+        check_unsafe()?;
         if stream.poll() {
             return stream.context()?.check();
         }
@@ -91,12 +93,14 @@ api! {
     Object Invalidates fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         stream.check_not_capturing()?;
+        check_unsafe()?;
         stream.synchronize();
         stream.context()?.check()
     }
 
-    Object Legal fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<u32>) |own| {
+    Object Invalidates fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<u32>) |own| {
         let stream = stream(handle, own)?;
+        stream.check_not_capturing()?;
         flags.required()?.set(u32::from(stream.kind == Kind::NonBlocking));
         Ok(())
     }
@@ -109,8 +113,9 @@ api! {
         Ok(())
     }
 
-    Object Legal fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<u64>) |own| {
+    Object Invalidates fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<u64>) |own| {
         let stream = stream(handle, own)?;
+        stream.check_not_capturing()?;
         id.required()?.set(stream.id);
         Ok(())
     }
@@ -131,8 +136,9 @@ api! {
         Ok(())
     }
 
-    Object Legal fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, device: Out<i32>) |own| {
+    Object Invalidates fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, device: Out<i32>) |own| {
         let stream = stream(handle, own)?;
+        stream.check_not_capturing()?;
         device.required()?.set(stream.context()?.device.ordinal as i32);
         Ok(())
     }

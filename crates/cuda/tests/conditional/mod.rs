@@ -43,16 +43,23 @@ const CONDITIONAL: u64 = 13;
 /// Values, each with what one launch adds.
 type Sums = &'static [(u32, u32)];
 
+/// The current context.
+fn context(cuda: &Cuda) -> P {
+    let mut context = 0;
+    call!(cuda.cuCtxGetCurrent(&mut context));
+    context
+}
+
 fn handle(cuda: &Cuda, graph: P, default: u32) -> u64 {
     let mut handle = 0u64;
-    call!(cuda.cuGraphConditionalHandleCreate(&mut handle, graph, 0, default, ASSIGN_DEFAULT));
+    call!(cuda.cuGraphConditionalHandleCreate(&mut handle, graph, context(cuda), default, ASSIGN_DEFAULT));
     handle
 }
 
 /// Adds a conditional node; returns it and its bodies.
 fn conditional(cuda: &Cuda, graph: P, after: &[P], handle: u64, kind: u64, size: u64) -> (P, Vec<P>) {
     let mut params = [0u64; 32];
-    params[..4].copy_from_slice(&[CONDITIONAL, 0, handle, kind | size << 32]);
+    params[..6].copy_from_slice(&[CONDITIONAL, 0, handle, kind | size << 32, 0, context(cuda) as u64]);
     let mut node = 0;
     call!(cuda.cuGraphAddNode_v2(&mut node, graph, after.as_ptr(), null(), after.len(), params.as_mut_ptr()));
     // SAFETY: the driver has written the address of that many handles.

@@ -144,9 +144,17 @@ fn what_breaks_the_rules_has_its_own_error() {
         begin(a);
         kit.ok("cuEventRecord", &[e, a]);
         assert_eq!(end(kit, a).0, 0);
+        // Of a capture that is over, they are invalid until they are recorded again (`capevents.stale`).
         kit.rows(&[
-            ("cuStreamWaitEvent", &[b, e, 0], CAPTURED_EVENT),
-            ("cuEventQuery", &[e], CAPTURED_EVENT),
+            ("cuStreamWaitEvent", &[b, e, 0], INVALID_VALUE),
+            ("cuStreamWaitEvent", &[0, e, 0], INVALID_VALUE),
+            ("cuEventQuery", &[e], INVALID_VALUE),
+            ("cuEventSynchronize", &[e], INVALID_VALUE),
+            (BEGIN, &[a, THREAD_LOCAL], 0),
+            ("cuStreamWaitEvent", &[a, e, 0], INVALID_VALUE),
+        ]);
+        assert_eq!(end(kit, a), (INVALIDATED, 0));
+        kit.rows(&[
             ("cuEventRecord", &[e, b], 0),
             ("cuStreamSynchronize", &[b], 0),
             ("cuEventQuery", &[e], 0),
@@ -165,26 +173,46 @@ fn what_breaks_the_rules_has_its_own_error() {
             (BEGIN, &[1, GLOBAL], UNSUPPORTED),
             (BEGIN, &[a, 3], INVALID_VALUE),
         ]);
-        // What waits cannot be captured.
+        // What waits cannot be captured, nor graph launches, copies between contexts and some questions.
+        let graph = kit.graph();
+        kit.add(graph, &[], params(EMPTY, &[]));
+        let (exec, own) = (kit.instantiate(graph), kit.context);
+        let mut space = [0u64; 2];
+        let out = at(&mut space);
         for (name, arguments) in [
             ("cuStreamSynchronize", &[a][..]),
             ("cuStreamQuery", &[a]),
             ("cuCtxSynchronize", &[]),
+            ("cuCtxRecordEvent", &[own, f]),
+            ("cuCtxWaitEvent", &[own, f]),
             ("cuStreamAddCallback", &[a, sum as *const () as u64, 0, 0]),
+            ("cuGraphLaunch", &[exec, a]),
+            ("cuGraphUpload", &[exec, a]),
+            ("cuMemcpyPeerAsync", &[words, own, words + 4, own, 4, a]),
+            ("cuStreamGetFlags", &[a, out]),
+            ("cuStreamGetId", &[a, out]),
+            ("cuStreamGetDevice", &[a, out]),
         ] {
             begin(a);
             assert_eq!(kit.call(name, arguments), UNSUPPORTED, "{name}");
             assert_eq!(end(kit, a), (INVALIDATED, 0), "{name}");
         }
         // Wrong arguments leave a capture as it is.
+        let timed = kit.made("cuEventCreate", &[0]);
         begin(a);
         kit.rows(&[
             ("cuMemsetD8Async", &[8, 1, 4, a], INVALID_VALUE),
             ("cuMemcpyAsync", &[words, words + 4, 4, a], 0),
             ("cuEventRecord", &[e + 16_000, a], 400),
+            // Questions that a capture answers, and one that is refused without harm (`capevents.elapsed`).
+            ("cuStreamGetPriority", &[a, out], 0),
+            ("cuStreamGetCtx", &[a, out], 0),
+            ("cuEventRecord", &[timed, a], 0),
+            ("cuEventElapsedTime_v2", &[out, timed, timed], CAPTURED_EVENT),
         ]);
         let (status, graph) = end(kit, a);
         assert_eq!((status, kit.nodes(graph).len()), (0, 1));
+        kit.rows(&[("cuEventElapsedTime_v2", &[out, timed, timed], INVALID_VALUE)]);
     });
 }
 
@@ -237,7 +265,7 @@ fn modes_forbid_unsafe_calls() {
                 assert_eq!(end(kit, a).0, if expected == 0 { 0 } else { INVALIDATED }, "{case}");
             }
         }
-        // Only a relaxed capture ends in another thread.
+        // Only a relaxed capture has a result in another thread. The others end there without one (`capends`).
         for (mode, expected) in [(GLOBAL, WRONG_THREAD), (THREAD_LOCAL, WRONG_THREAD), (RELAXED, 0)] {
             kit.ok(BEGIN, &[a, mode]);
             let status = std::thread::scope(|scope| {
@@ -248,60 +276,95 @@ fn modes_forbid_unsafe_calls() {
                 other.join().expect("no panic")
             });
             assert_eq!(status, expected, "{mode}");
-            assert_eq!(end(kit, a).0, if expected == 0 { ILLEGAL_STATE } else { 0 }, "{mode}");
+            assert_eq!((capturing(kit, a), end(kit, a)), (0, (ILLEGAL_STATE, 0)), "{mode}");
         }
         kit.rows(&[("cuThreadExchangeStreamCaptureMode", &[0], INVALID_VALUE)]);
     });
 }
 
-/// Calls that may wait for other work, and are not made during a global capture.
+/// Calls that are not made during a global capture: those that may wait for other work (`capglobal`, and of the same
+/// kinds where a function was not recorded).
 const UNSAFE: &[&str] = &[
     "cuArray3DCreate_v2",
     "cuArrayCreate_v2",
     "cuArrayDestroy",
-    "cuCtxCreate_v2",
-    "cuCtxCreate_v3",
-    "cuCtxCreate_v4",
     "cuCtxDestroy_v2",
     "cuCtxDetach",
     "cuCtxDisablePeerAccess",
     "cuCtxEnablePeerAccess",
+    "cuCtxSetLimit",
     "cuDestroyExternalMemory",
     "cuDestroyExternalSemaphore",
-    "cuDeviceGraphMemTrim",
     "cuDevicePrimaryCtxRelease_v2",
     "cuDevicePrimaryCtxReset_v2",
+    "cuDeviceSetMemPool",
     "cuExternalMemoryGetMappedBuffer",
+    "cuGraphExecDestroy",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphInstantiateWithParams",
+    "cuGraphInstantiate_v2",
     "cuGreenCtxCreate",
     "cuGreenCtxDestroy",
     "cuIpcCloseMemHandle",
     "cuIpcOpenMemHandle_v2",
-    "cuLibraryLoadData",
-    "cuLibraryLoadFromFile",
     "cuLibraryUnload",
+    "cuMemAdvise",
+    "cuMemAdvise_v2",
     "cuMemAllocHost_v2",
     "cuMemAllocManaged",
     "cuMemAllocPitch_v2",
     "cuMemAlloc_v2",
-    "cuMemCreate",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemHostAlloc",
     "cuMemHostRegister_v2",
     "cuMemHostUnregister",
     "cuMemMap",
+    "cuMemPoolCreate",
+    "cuMemPoolDestroy",
+    "cuMemPoolGetAttribute",
+    "cuMemPoolSetAttribute",
+    "cuMemPoolTrimTo",
     "cuMemSetAccess",
     "cuMemUnmap",
     "cuMipmappedArrayCreate",
     "cuMipmappedArrayDestroy",
-    "cuModuleLoad",
-    "cuModuleLoadData",
-    "cuModuleLoadDataEx",
-    "cuModuleLoadFatBinary",
     "cuModuleUnload",
     "cuMulticastBindAddr",
     "cuMulticastBindMem",
     "cuMulticastUnbind",
+];
+
+/// Calls that are made during any capture, and leave it as it is (`capglobal`).
+const SAFE: &[&str] = &[
+    "cuCtxCreate_v2",
+    "cuCtxCreate_v3",
+    "cuCtxCreate_v4",
+    "cuCtxResetPersistingL2Cache",
+    "cuDeviceGetGraphMemAttribute",
+    "cuDeviceGraphMemTrim",
+    "cuDevicePrimaryCtxRetain",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuFuncSetAttribute",
+    "cuGraphClone",
+    "cuGraphCreate",
+    "cuGraphDestroy",
+    "cuGraphExecGetFlags",
+    "cuGraphExecUpdate_v2",
+    "cuLibraryLoadData",
+    "cuLinkCreate_v2",
+    "cuMemAddressReserve",
+    "cuMemCreate",
+    "cuMemGetInfo_v2",
+    "cuModuleGetFunction",
+    "cuModuleLoad",
+    "cuModuleLoadData",
+    "cuModuleLoadDataEx",
+    "cuModuleLoadFatBinary",
+    "cuPointerGetAttribute",
+    "cuStreamCreate",
+    "cuStreamDestroy_v2",
 ];
 
 #[test]
@@ -311,6 +374,31 @@ fn unsafe_calls_are_refused_by_every_global_capture() {
             kit.ok(BEGIN, &[kit.stream, GLOBAL]);
             assert_eq!(kit.call(name, &[]), UNSUPPORTED, "{name}");
             assert_eq!(end(kit, kit.stream), (INVALIDATED, 0), "{name}");
+        }
+        for name in SAFE {
+            kit.ok(BEGIN, &[kit.stream, GLOBAL]);
+            assert_ne!(kit.call(name, &[]), UNSUPPORTED, "{name}");
+            assert_eq!(end(kit, kit.stream).0, 0, "{name}");
+        }
+        // So are questions about streams and events that do not take part, and allocations there.
+        let (other, ended) = (stream(kit), event(kit));
+        kit.rows(&[("cuEventRecord", &[ended, other], 0), ("cuStreamSynchronize", &[other], 0)]);
+        let mut address = 0u64;
+        let elsewhere: [(&str, &[u64]); 5] = [
+            ("cuStreamQuery", &[other]),
+            ("cuStreamSynchronize", &[other]),
+            ("cuEventQuery", &[ended]),
+            ("cuEventSynchronize", &[ended]),
+            ("cuMemAllocAsync", &[at(&mut address), 16, other]),
+        ];
+        for (mode, status, ends) in
+            [(GLOBAL, UNSUPPORTED, INVALIDATED), (THREAD_LOCAL, UNSUPPORTED, INVALIDATED), (RELAXED, 0, 0)]
+        {
+            for (name, arguments) in elsewhere {
+                kit.ok(BEGIN, &[kit.stream, mode]);
+                assert_eq!(kit.call(name, arguments), status, "{name}, mode {mode}");
+                assert_eq!(end(kit, kit.stream).0, ends, "{name}, mode {mode}");
+            }
         }
         // A relaxed capture continues.
         kit.ok(BEGIN, &[kit.stream, RELAXED]);
@@ -331,9 +419,6 @@ fn stream_calls_become_nodes() {
         let e = event(kit);
         kit.ok("cuEventRecord", &[e, s]);
         kit.ok("cuStreamSynchronize", &[s]);
-        let child = kit.graph();
-        kit.add_kernel(child, &[], "add", &[w + 128, 1]);
-        let inside = kit.instantiate(child);
         let value = 7u32;
         let pointers = [std::ptr::from_ref(&w) as u64, std::ptr::from_ref(&value) as u64];
         let put = kit.function("put");
@@ -355,7 +440,6 @@ fn stream_calls_become_nodes() {
             ("cuMemcpyDtoHAsync_v2", &[h + 4, w, 4, s], MEMCPY),
             ("cuMemcpy2DAsync_v2", &[at(&mut rows), s], MEMCPY),
             ("cuMemcpy3DAsync_v2", &[at(&mut boxes), s], MEMCPY),
-            ("cuMemcpyPeerAsync", &[w + 16, kit.context, w, kit.context, 4, s], MEMCPY),
             ("cuMemsetD8Async", &[w + 20, 1, 4, s], MEMSET),
             ("cuMemsetD16Async", &[w + 24, 1, 2, s], MEMSET),
             ("cuMemsetD32Async", &[w + 28, 1, 1, s], MEMSET),
@@ -370,7 +454,6 @@ fn stream_calls_become_nodes() {
             ("cuStreamBatchMemOp_v2", &[s, 1, at(&mut steps), 0], BATCH),
             ("cuEventRecordWithFlags", &[e, s, EXTERNAL], RECORD_EVENT),
             ("cuStreamWaitEvent", &[s, e, EXTERNAL], WAIT_EVENT),
-            ("cuGraphLaunch", &[inside, s], GRAPH),
             ("cuMemAllocAsync", &[at(&mut allocated), 256, s], ALLOCATE),
         ];
         kit.ok(BEGIN, &[s, GLOBAL]);
@@ -390,22 +473,22 @@ fn stream_calls_become_nodes() {
             assert_eq!(kit.list("cuGraphNodeGetDependencies", pair[1]), [pair[0]]);
         }
         let exec = kit.instantiate(graph);
-        for round in 1..=3 {
+        for round in 1..=3u64 {
             kit.ok("cuMemsetD32_v2", &[w, 0, 32]);
             host_memory[1] = 0;
             kit.run(exec);
             let got = kit.read::<u32, 64>(w);
-            assert_eq!(got[..5], [7, 7, 7, 5, 7]);
+            assert_eq!(got[..5], [7, 7, 7, 5, 0]);
             assert_eq!(got[5..12], [0x0101_0101, 0x0001_0001, 1, 3, 77, 3, 0]);
             assert_eq!(
                 (got[15], got[16], got[18], got[20], got[22]),
                 (9, 0x0202_0202, 0x0202_0202, 0x0002_0002, 0x0002_0002)
             );
-            assert_eq!((got[24], got[26], got[32]), (2, 2, round));
+            assert_eq!((got[24], got[26]), (2, 2));
             assert_eq!((got[48], got[52], got[55]), (7, 0, 7));
             // SAFETY: the graph's copy has ended.
             assert_eq!(unsafe { ((h + 4) as *const u32).read_volatile() }, 7);
-            assert_eq!(SUM.load(Ordering::Relaxed), 5 * u64::from(round));
+            assert_eq!(SUM.load(Ordering::Relaxed), 5 * round);
             kit.ok("cuEventQuery", &[e]);
         }
     });
@@ -484,25 +567,41 @@ fn captures_go_to_a_graph_of_the_program() {
             (begin, &[s, graph, list(&after), 0, 1, RELAXED], 0),
         ]);
         assert_eq!(launch(kit, "ten", &[words, 2], s), 0);
-        // It cannot be instantiated before the capture ends.
-        let mut exec = 0u64;
-        assert_ne!(kit.call("cuGraphInstantiateWithFlags", &[at(&mut exec), graph, 0]), 0);
-        assert_eq!(end(kit, s), (0, graph));
-        kit.run(kit.instantiate(graph));
-        assert_eq!(kit.word(words), 12);
-        // A capture that fails leaves it, with the nodes that it added.
-        kit.ok(begin, &[s, graph, list(&after), 0, 1, THREAD_LOCAL]);
-        assert_eq!(launch(kit, "nothing", &[], s), 0);
-        assert_eq!(kit.call("cuStreamQuery", &[s]), UNSUPPORTED);
-        assert_eq!(end(kit, s), (INVALIDATED, 0));
-        assert_eq!(kit.nodes(graph).len(), 3);
-        // A stream that is destroyed too.
+        // It is instantiated as it is. Nothing else captures into it, and it cannot be destroyed meanwhile.
         let other = stream(kit);
-        kit.ok(begin, &[other, graph, 0, 0, 0, THREAD_LOCAL]);
-        kit.ok("cuStreamDestroy_v2", &[other]);
+        kit.ok("cuGraphLaunch", &[kit.instantiate(graph), other]);
+        kit.ok("cuStreamSynchronize", &[other]);
+        assert_eq!(kit.word(words), 12);
+        kit.rows(&[
+            (begin, &[other, graph, 0, 0, 0, RELAXED], ILLEGAL_STATE),
+            ("cuGraphDestroy", &[graph], ILLEGAL_STATE),
+            ("cuGraphDestroyNode", &[first], ILLEGAL_STATE),
+        ]);
+        assert_eq!((capturing(kit, s), capturing(kit, other)), (1, 0));
+        assert_eq!((end(kit, s), kit.nodes(graph).len()), ((0, graph), 2));
         kit.write(words, &[0u32]);
         kit.run(kit.instantiate(graph));
         assert_eq!(kit.word(words), 12);
+        // A capture that fails ends it (`captograph.invalid`).
+        let failed = kit.graph();
+        let before = [kit.add(failed, &[], params(EMPTY, &[]))];
+        kit.ok(begin, &[s, failed, list(&before), 0, 1, THREAD_LOCAL]);
+        assert_eq!(launch(kit, "nothing", &[], s), 0);
+        assert_eq!(kit.call("cuStreamQuery", &[s]), UNSUPPORTED);
+        assert_eq!(end(kit, s), (INVALIDATED, 0));
+        let mut count = 77usize;
+        kit.rows(&[
+            ("cuGraphGetNodes", &[failed, 0, at(&mut count)], INVALID_VALUE),
+            ("cuGraphDestroy", &[failed], INVALID_VALUE),
+        ]);
+        assert_eq!(count, 77);
+        // One that adds nothing.
+        kit.ok(begin, &[s, graph, 0, 0, 0, RELAXED]);
+        assert_eq!((end(kit, s), kit.nodes(graph).len()), ((0, graph), 2));
+        // The stream is destroyed.
+        kit.ok(begin, &[other, kit.graph(), 0, 0, 0, THREAD_LOCAL]);
+        kit.ok("cuStreamDestroy_v2", &[other]);
+        kit.ok("cuStreamSynchronize", &[s]);
         // The body of a conditional node.
         let value = kit.condition(graph, Some(3));
         let body = kit.add_conditional(graph, &[], value, WHILE, 1)[0];
@@ -512,13 +611,6 @@ fn captures_go_to_a_graph_of_the_program() {
         assert_eq!(end(kit, s), (0, body));
         kit.run(kit.instantiate(graph));
         assert_eq!(kit.word(words + 4), 3);
-        // A graph that is destroyed meanwhile.
-        let gone = kit.graph();
-        kit.ok(begin, &[s, gone, 0, 0, 0, RELAXED]);
-        kit.ok("cuGraphDestroy", &[gone]);
-        assert_ne!(launch(kit, "nothing", &[], s), 0);
-        end(kit, s);
-        assert_eq!(capturing(kit, s), 0);
     });
 }
 

@@ -72,7 +72,9 @@ fn edges_are_added_removed_and_listed() {
             assert_eq!(kit.list(name, of), all, "{name}");
             for room in [0, 1, all.len(), all.len() + 2] {
                 let (mut got, mut count) = ([7u64; 9], room);
-                kit.ok(name, &[of, at(&mut got), at(&mut count)]);
+                let status = kit.call(name, &[of, at(&mut got), at(&mut count)]);
+                // A list without space for anything is refused (`glist`).
+                assert_eq!(status, if room == 0 { INVALID_VALUE } else { 0 }, "{name}, space for {room}");
                 let written = room.min(all.len());
                 assert_eq!((count, &got[..written]), (written, &all[..written]), "{name}, space for {room}");
                 assert!(
@@ -85,6 +87,8 @@ fn edges_are_added_removed_and_listed() {
         kit.rows(&[
             ("cuGraphGetEdges", &[graph, at(&mut one), 0, at(&mut count)], INVALID_VALUE),
             ("cuGraphGetEdges", &[graph, 0, at(&mut one), at(&mut count)], INVALID_VALUE),
+            ("cuGraphGetEdges_v2", &[graph, 0, 0, at(&mut one), at(&mut count)], INVALID_VALUE),
+            ("cuGraphNodeGetDependencies_v2", &[d, 0, at(&mut one), at(&mut count)], INVALID_VALUE),
         ]);
         kit.ok(remove, &[graph, list(&from), list(&to), 3]);
         assert_eq!(edges(kit, graph), BTreeSet::from([(c, d)]));
@@ -120,7 +124,10 @@ fn edges_have_data() {
         assert_eq!(wrong([0, 0, 1, 0, 0, 0, 0, 0], &to), INVALID_VALUE);
         assert_eq!(wrong(PROGRAMMATIC, &nowhere), INVALID_VALUE);
         assert_eq!(wrong(PROGRAMMATIC, &to), 0);
-        assert_eq!(wrong(PROGRAMMATIC, &to), INVALID_VALUE);
+        // Two nodes have one edge at most, whatever its data.
+        for another in [PROGRAMMATIC, [0; 8], [2, 0, 1, 0, 0, 0, 0, 0]] {
+            assert_eq!(wrong(another, &to), INVALID_VALUE);
+        }
         let (mut got, mut other, mut bytes, mut count) = (0u64, 0u64, [9u8; 8], 1usize);
         kit.rows(&[
             ("cuGraphGetEdges", &[graph, at(&mut got), at(&mut other), at(&mut count)], LOSSY_QUERY),
@@ -139,12 +146,14 @@ fn edges_have_data() {
         kit.ok("cuGraphGetEdges", &[graph, 0, 0, at(&mut count)]);
         kit.run(kit.instantiate(graph));
         assert_eq!(kit.word(word), 12);
-        // An edge is removed with its data.
+        // An edge is removed whatever data is given (`gedge.lossy.remove`).
+        let (remove, mut unlike) = ("cuGraphRemoveDependencies_v2", [2u8, 0, 1, 0, 0, 0, 0, 0]);
         data = PROGRAMMATIC;
-        let remove = "cuGraphRemoveDependencies_v2";
         kit.rows(&[
-            ("cuGraphRemoveDependencies", &[graph, list(&from), list(&to), 1], INVALID_VALUE),
-            (remove, &[graph, list(&from), list(&to), at(&mut data), 1], 0),
+            ("cuGraphRemoveDependencies", &[graph, list(&from), list(&to), 1], 0),
+            (remove, &[graph, list(&from), list(&to), at(&mut data), 1], INVALID_VALUE),
+            (add, &[graph, list(&from), list(&to), at(&mut data), 1], 0),
+            (remove, &[graph, list(&from), list(&to), at(&mut unlike), 1], 0),
             (remove, &[graph, list(&from), list(&to), at(&mut data), 1], INVALID_VALUE),
         ]);
     });
@@ -312,28 +321,53 @@ fn nodes_are_disabled_and_enabled() {
 #[test]
 fn instantiation_has_flags_and_says_what_is_wrong() {
     isolated("graphs::edges::instantiation_has_flags_and_says_what_is_wrong", |kit| {
-        let (graph, words) = (kit.graph(), kit.words(1));
+        let (graph, words) = (kit.graph(), kit.words(2));
         let before = kit.add_kernel(graph, &[], "ten", &[words, 1]);
         let first = kit.add_kernel(graph, &[before], "ten", &[words, 1]);
         let second = kit.add_kernel(graph, &[first], "ten", &[words, 1]);
         let behind = kit.add_kernel(graph, &[second], "ten", &[words, 1]);
         let (mut exec, mut flags) = (0u64, 99u64);
         let name = "cuGraphInstantiateWithFlags";
-        for (asked, status) in
-            [(0, 0), (1, 0), (2, 0), (8, 0), (11, 0), (16, INVALID_VALUE), (5, INVALID_VALUE)]
-        {
+        let mut told = [0u64; 4];
+        // As recorded: uploads need parameters, automatic frees and launches from devices exclude each other,
+        // and neither uploads nor priorities are told.
+        for asked in 0..=32u64 {
+            let known = asked < 16 && asked & 5 != 5;
+            let status = if known && asked & 2 == 0 { 0 } else { INVALID_VALUE };
             assert_eq!(kit.call(name, &[at(&mut exec), graph, asked]), status, "{asked}");
             if status == 0 {
                 kit.ok("cuGraphExecGetFlags", &[exec, at(&mut flags)]);
-                assert_eq!(flags, asked & !2);
+                assert_eq!(flags, asked & 5);
                 kit.run(exec);
             }
+            told = [asked, kit.stream, 8, 77];
+            let status = kit.call("cuGraphInstantiateWithParams", &[at(&mut exec), graph, at(&mut told)]);
+            assert_eq!(status, if known { 0 } else { INVALID_VALUE }, "{asked}");
+            assert_eq!((told[2], told[3] as u32), (0, u32::from(!known)), "{asked}");
         }
-        assert_eq!(kit.call(name, &[at(&mut exec), graph, 4]), NOT_SUPPORTED);
+        // What a device launches has kernels, copies, fills and children of one context.
+        let device = kit.graph();
+        let mut for_devices = || {
+            told = [4, 0, 8, 77];
+            let status = kit.call("cuGraphInstantiateWithParams", &[at(&mut exec), device, at(&mut told)]);
+            (status, told[2], told[3] as u32)
+        };
+        assert_eq!(for_devices(), (INVALID_VALUE, 0, 1));
+        kit.add(device, &[], copy(words, words + 4, 4));
+        assert_eq!(for_devices(), (0, 0, 0));
+        let wrong = kit.add(device, &[], host(nap, 1));
+        assert_eq!(for_devices(), (INVALID_VALUE, wrong, 3));
+        kit.ok("cuGraphDestroyNode", &[wrong]);
+        let context = kit.made("cuCtxCreate_v4", &[0, 0, 0]);
+        let mut far = fill(kit.words(1), 1, 4, 1);
+        far[7] = context;
+        kit.primary();
+        let wrong = kit.add(device, &[], far);
+        assert_eq!(for_devices(), (INVALID_VALUE, wrong, 4));
         // A cycle, with a node before it and one behind it: the node that is named lies on it.
         let (from, to) = ([second], [first]);
         kit.ok("cuGraphAddDependencies", &[graph, list(&from), list(&to), 1]);
-        let mut told = [0u64; 4];
+        told = [0u64; 4];
         kit.rows(&[("cuGraphInstantiateWithParams", &[at(&mut exec), graph, at(&mut told)], INVALID_VALUE)]);
         assert!(
             told[2] == first || told[2] == second,
@@ -382,16 +416,29 @@ fn a_graph_that_is_handed_over_belongs_to_its_node() {
         let mut got = 0u64;
         kit.ok("cuGraphChildGraphNodeGetGraph", &[node, at(&mut got)]);
         assert_eq!(got, child);
-        // It stays editable, is not handed over again, and does not contain what contains it.
+        // It stays editable, but does not contain what contains it, and there is no other use of it (`gchild`).
         kit.add_kernel(child, &[], "nothing", &[]);
+        let exec = kit.instantiate(graph);
         let mut outer = params(GRAPH, &[graph, MOVED]);
+        let mut pool = params(ALLOCATE, &[wide(1, 0), wide(1, 0)]);
+        pool[15] = 64;
+        let (other, mut info) = (kit.graph(), [0u64; 3]);
         kit.rows(&[
             ("cuGraphDestroy", &[child], INVALID_VALUE),
-            (add, &[at(&mut got), graph, 0, 0, 0, at(&mut moved)], INVALID_VALUE),
+            (add, &[at(&mut got), other, 0, 0, 0, at(&mut moved)], NOT_SUPPORTED),
+            ("cuGraphAddChildGraphNode", &[at(&mut got), other, 0, 0, child], NOT_SUPPORTED),
+            ("cuGraphInstantiateWithFlags", &[at(&mut got), child, 0], NOT_SUPPORTED),
+            ("cuGraphExecUpdate_v2", &[exec, child, at(&mut info)], INVALID_VALUE),
+            (add, &[at(&mut got), child, 0, 0, 0, at(&mut pool)], NOT_SUPPORTED),
             (add, &[at(&mut got), child, 0, 0, 0, at(&mut outer)], INVALID_VALUE),
         ]);
-        kit.run(kit.instantiate(graph));
+        kit.run(exec);
         assert_eq!(kit.word(words), 1);
+        // A clone of it can be instantiated.
+        let clone = kit.made("cuGraphClone", &[child]);
+        kit.run(kit.instantiate(clone));
+        assert_eq!(kit.word(words), 11);
+        kit.write(words, &[1u32]);
         // A copy of the graph in a graph inside it is no cycle.
         let copy = kit.add(child, &[], params(GRAPH, &[graph, 0]));
         kit.run(kit.instantiate(graph));

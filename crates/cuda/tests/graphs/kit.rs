@@ -133,11 +133,6 @@ pub const WRITE_32: u64 = 2;
 /// Waits until a word is at least a value.
 pub const WAIT_32: u64 = 1;
 
-/// A batch of operations; the list must outlive the call.
-pub fn batch(list: &[[u64; 6]]) -> Params {
-    params(BATCH, &[0, list.len() as u64, list.as_ptr() as u64, 0])
-}
-
 /// The library with the kernels and a stream.
 pub struct Kit {
     pub cuda: Library,
@@ -215,6 +210,11 @@ impl Kit {
             arguments.iter().map(|argument| std::ptr::from_ref(argument) as u64).collect();
         let one = wide(1, 1);
         use_it(&mut params(KERNEL, &[self.function(name), one, one, one, 0, list(&pointers), 0, 0, 0]))
+    }
+
+    /// A batch of operations; the list must outlive the call.
+    pub fn batch(&self, list: &[[u64; 6]]) -> Params {
+        params(BATCH, &[self.context, list.len() as u64, list.as_ptr() as u64, 0])
     }
 
     pub fn instantiate(&self, graph: u64) -> u64 {

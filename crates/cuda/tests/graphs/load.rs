@@ -235,7 +235,7 @@ fn graphs_leave_nothing_behind() {
             for next in [
                 copy(words + 12, words + 8, 4),
                 host(nothing, 0),
-                batch(&steps),
+                kit.batch(&steps),
                 params(RECORD_EVENT, &[event]),
                 params(WAIT_EVENT, &[event]),
                 params(GRAPH, &[child, 1]),
@@ -248,7 +248,7 @@ fn graphs_leave_nothing_behind() {
             let (exec, other) = (kit.instantiate(graph), kit.instantiate(clone));
             kit.launch(exec);
             kit.launch(other);
-            let captured = kit.captured(|| kit.ok("cuGraphLaunch", &[other, kit.stream]));
+            let captured = kit.captured(|| kit.ok("cuMemsetD32Async", &[words, 0, 1, kit.stream]));
             // Calls that fail.
             let (mut node, twice) = (0u64, [last, last]);
             let mut asked = params(GRAPH, &[clone, 0]);

@@ -6,6 +6,8 @@ use super::kit::*;
 use crate::by_name::at;
 use crate::by_name::status::{INVALID_VALUE, NOT_SUPPORTED};
 
+const INVALID_DEVICE: u32 = 101;
+
 const SIZE: u64 = 4 << 20;
 const USED: u64 = 0;
 const USED_HIGH: u64 = 1;
@@ -74,11 +76,11 @@ fn memory_is_allocated_and_freed_in_one_graph() {
             (set, &[0, USED_HIGH, at(&mut zero)], 0),
             (set, &[0, RESERVED_HIGH, at(&mut zero)], 0),
             (set, &[0, 4, at(&mut zero)], INVALID_VALUE),
-            (set, &[9, USED_HIGH, at(&mut zero)], 101),
+            (set, &[9, USED_HIGH, at(&mut zero)], INVALID_DEVICE),
             (set, &[0, USED_HIGH, 0], INVALID_VALUE),
             ("cuDeviceGetGraphMemAttribute", &[0, 4, at(&mut zero)], INVALID_VALUE),
             ("cuDeviceGetGraphMemAttribute", &[0, USED, 0], INVALID_VALUE),
-            ("cuDeviceGraphMemTrim", &[9], 101),
+            ("cuDeviceGraphMemTrim", &[9], INVALID_DEVICE),
         ]);
         assert_eq!((attribute(kit, USED_HIGH), attribute(kit, RESERVED_HIGH)), (0, 0));
         // After the executable graph has ended there can be another.
@@ -297,7 +299,6 @@ fn managed_memory_and_the_hosts() {
         };
         for (kind, location, told, counted) in [
             (PINNED, DEVICE, (2, 0), SIZE),
-            (PINNED, HOST, (1, 0), 0),
             (PINNED, NODE, (1, 0), 0),
             (MANAGED, DEVICE, (2, 1), SIZE),
             (MANAGED, HOST, (2, 1), SIZE),
@@ -330,6 +331,30 @@ fn managed_memory_and_the_hosts() {
             let arguments = [at(&mut out), graph, 0, 0, 0, at(&mut asked)];
             assert_eq!(kit.call("cuGraphAddNode_v2", &arguments), INVALID_VALUE, "{kind} at {location:?}");
         }
+        // As recorded (`gmemory.alloc`): pinned memory of the host, memory that other processes import, and memory
+        // that a device can only read are not supported, and bytes that are reserved are 0.
+        let right = asked(PINNED, DEVICE, SIZE);
+        let mut access = [wide(1, 0), 3];
+        for (word, value, flags, status) in [
+            (3, wide(2, 0), 3, NOT_SUPPORTED),
+            (2, wide(PINNED, 1), 3, NOT_SUPPORTED),
+            (7, 1, 3, INVALID_VALUE),
+            (14, 1, 3, 0),
+            (14, 1, 1, NOT_SUPPORTED),
+            (14, 1, 0, NOT_SUPPORTED),
+        ] {
+            access[1] = flags;
+            let mut wrong = right;
+            wrong[13] = at(&mut access);
+            wrong[word] = value;
+            let status_here = kit.call("cuGraphAddNode_v2", &[at(&mut out), graph, 0, 0, 0, at(&mut wrong)]);
+            assert_eq!(status_here, status, "word {word}: {value}, access {flags}");
+        }
+        access = [wide(1, 9), 3];
+        let mut wrong = right;
+        (wrong[13], wrong[14]) = (at(&mut access), 1);
+        let arguments = [at(&mut out), graph, 0, 0, 0, at(&mut wrong)];
+        kit.rows(&[("cuGraphAddNode_v2", &arguments, INVALID_DEVICE)]);
     });
 }
 
@@ -406,23 +431,30 @@ fn user_objects_end_once_with_their_last_reference() {
         kit.wait();
         kit.ok("cuCtxSynchronize", &[]);
         assert_eq!(take(), 7, "the launch held the last one");
-        // New references, released one by one or with the graph.
-        let (graph, shared) = (kit.graph(), object(1));
-        kit.rows(&[
-            (retain, &[graph, shared, 3, 0], 0),
-            (give, &[shared, 1], 0),
-            (release, &[graph, shared, 2], 0),
-            (release, &[graph, shared, 2], INVALID_VALUE),
-        ]);
-        assert_eq!(take(), 0);
-        kit.ok("cuGraphDestroy", &[graph]);
-        assert_eq!(take(), 7);
+        // New references, released one by one or with the graph. More than it has are all (`gobject`).
+        for all in [false, true] {
+            let (graph, shared) = (kit.graph(), object(1));
+            kit.rows(&[
+                (retain, &[graph, shared, 3, 0], 0),
+                (give, &[shared, 1], 0),
+                (release, &[graph, shared, 2], 0),
+                (release, &[kit.graph(), shared, 1], 0),
+            ]);
+            assert_eq!(take(), 0);
+            if all {
+                kit.ok(release, &[graph, shared, 2]);
+                assert_eq!(take(), 7);
+            }
+            kit.ok("cuGraphDestroy", &[graph]);
+            assert_eq!(take(), if all { 0 } else { 7 });
+        }
         // What is wrong.
         let (mut out, graph, other) = (0u64, kit.graph(), object(1));
         let create = "cuUserObjectCreate";
         kit.rows(&[
             (create, &[at(&mut out), 7, function, 0, NO_SYNC], INVALID_VALUE),
-            (create, &[at(&mut out), 7, function, 1 << 31, NO_SYNC], INVALID_VALUE),
+            (create, &[at(&mut out), 7, function, 1 << 31, NO_SYNC], 0),
+            (create, &[at(&mut out), 7, function, u64::from(u32::MAX), NO_SYNC], 0),
             (create, &[at(&mut out), 7, function, 1, 0], INVALID_VALUE),
             (create, &[at(&mut out), 7, 0, 1, NO_SYNC], INVALID_VALUE),
             (create, &[0, 7, function, 1, NO_SYNC], INVALID_VALUE),
@@ -434,8 +466,11 @@ fn user_objects_end_once_with_their_last_reference() {
             (retain, &[graph, other, 1, 2], INVALID_VALUE),
             (retain, &[graph, 0, 1, 0], INVALID_VALUE),
             (retain, &[0, other, 1, 0], INVALID_VALUE),
-            (release, &[graph, other, 1], INVALID_VALUE),
-            (give, &[other, 1], 0),
+            (release, &[graph, other, 1], 0),
+            (release, &[graph, other, 0], INVALID_VALUE),
+            (release, &[graph, 0, 1], INVALID_VALUE),
+            (keep, &[other, (1 << 31) - 1], 0),
+            (give, &[other, 1 << 31], 0),
         ]);
         assert_eq!(take(), 7);
     });

@@ -6,6 +6,9 @@ use super::kit::*;
 use crate::by_name::at;
 use crate::by_name::status::{INVALID_VALUE, NOT_SUPPORTED};
 
+const INVALID_CONTEXT: u32 = 201;
+const EXEC_UPDATE_FAILURE: u32 = 910;
+
 static SUM: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn sum(by: u64) {
@@ -31,7 +34,7 @@ fn kernels_with_every_way_to_give_parameters() {
         let mut size = buffer.len();
         let extra = [1, at(&mut buffer), 2, at(&mut size), 0];
         let mut new = kernel_of(put, 0, list(&extra));
-        kit.made("cuGraphAddKernelNode_v2", &[graph, 0, 0, at(&mut new)]);
+        let packed = kit.made("cuGraphAddKernelNode_v2", &[graph, 0, 0, at(&mut new)]);
         let exec = kit.instantiate(graph);
         // The parameters were copied.
         buffer.fill(0);
@@ -47,7 +50,24 @@ fn kernels_with_every_way_to_give_parameters() {
         // SAFETY: the addresses that the call returned, valid until the node changes.
         let told = unsafe { *(*(got[5] as *const [*const u32; 2]))[1] };
         assert_eq!(told, 7);
+        assert_eq!(got[8], kit.context);
         kit.ok("cuGraphKernelNodeSetParams_v2", &[node, at(&mut got)]);
+        kit.ok("cuGraphKernelNodeGetParams_v2", &[node, at(&mut got)]);
+        // Parameters in a buffer are told as such, and those of a clone are its own.
+        let clone = kit.made("cuGraphClone", &[graph]);
+        let (mut buffered, mut cloned) = ([0u64; 9], [0u64; 9]);
+        kit.ok("cuGraphKernelNodeGetParams_v2", &[packed, at(&mut buffered)]);
+        let [_, pointer, _, size, end] = {
+            // SAFETY: as above.
+            unsafe { *(buffered[6] as *const [u64; 5]) }
+        };
+        // SAFETY: as above.
+        assert_eq!((buffered[5], unsafe { *(size as *const usize) }, end), (0, 12, 0));
+        assert_ne!(pointer, at(&mut buffer));
+        kit.ok("cuGraphKernelNodeSetParams_v2", &[packed, at(&mut buffered)]);
+        kit.ok("cuGraphKernelNodeGetParams_v2", &[kit.nodes(clone)[0], at(&mut cloned)]);
+        assert!(cloned[5] != 0 && cloned[5] != got[5]);
+        kit.ok("cuGraphDestroy", &[clone]);
         let third = word + 8;
         let shape = kit.function("shape");
         let to = [std::ptr::from_ref(&third) as u64];
@@ -218,7 +238,7 @@ fn host_functions_empty_nodes_children_events_and_batches() {
         let record = kit.add(graph, &[inside], params(RECORD_EVENT, &[event]));
         let wait = kit.add(graph, &[record], params(WAIT_EVENT, &[event]));
         let mut steps = [[WRITE_32, words + 4, 5, 0, 0, 0], [WAIT_32, words + 4, 5, 0, 0, 0]];
-        let memory = kit.add(graph, &[wait], batch(&steps));
+        let memory = kit.add(graph, &[wait], kit.batch(&steps));
         let last = kit.add_kernel(graph, &[memory], "mix", &[words, words + 4, 0]);
         // The child of the graph is a copy.
         kit.add_kernel(child, &[], "add", &[words, 1000]);
@@ -250,8 +270,8 @@ fn host_functions_empty_nodes_children_events_and_batches() {
         // Changes of the executable graph.
         told[1] = 100;
         steps[0][2] = 6;
-        let mut fewer = [0, 1, at(&mut steps), 0];
-        let mut many = [0, 2, at(&mut steps), 0];
+        let mut fewer = [kit.context, 1, at(&mut steps), 0];
+        let mut many = [kit.context, 2, at(&mut steps), 0];
         let changed_child = kit.graph();
         kit.add_kernel(changed_child, &[], "add", &[words, 20]);
         kit.rows(&[
@@ -261,7 +281,7 @@ fn host_functions_empty_nodes_children_events_and_batches() {
             ("cuGraphExecBatchMemOpNodeSetParams", &[exec, memory, at(&mut many)], 0),
             ("cuGraphExecBatchMemOpNodeSetParams", &[exec, memory, at(&mut fewer)], INVALID_VALUE),
             ("cuGraphExecChildGraphNodeSetParams", &[exec, inside, changed_child], 0),
-            ("cuGraphExecChildGraphNodeSetParams", &[exec, inside, child], INVALID_VALUE),
+            ("cuGraphExecChildGraphNodeSetParams", &[exec, inside, child], EXEC_UPDATE_FAILURE),
             ("cuGraphExecHostNodeSetParams", &[exec, last, at(&mut told)], INVALID_VALUE),
             ("cuGraphHostNodeSetParams", &[last, at(&mut told)], INVALID_VALUE),
         ]);
@@ -428,31 +448,41 @@ fn what_conditional_nodes_refuse() {
             let arguments = [at(&mut node), graph, 0, 0, 0, at(&mut asked)];
             assert_eq!(kit.call("cuGraphAddNode_v2", &arguments), INVALID_VALUE, "kind {kind}, size {size}");
         }
+        // The context is not the current one by default, unlike that of other nodes.
+        let (mut node, steps) = (0u64, [[WRITE_32, words, 1, 0, 0, 0]]);
+        let mut asked = params(CONDITIONAL, &[value, wide(IF as u32, 1), 0, 0]);
+        let mut batched = kit.batch(&steps);
+        batched[2] = 0;
+        kit.rows(&[
+            ("cuGraphConditionalHandleCreate", &[at(&mut node), graph, 0, 1, 1], INVALID_CONTEXT),
+            ("cuGraphAddNode_v2", &[at(&mut node), graph, 0, 0, 0, at(&mut asked)], INVALID_CONTEXT),
+            ("cuGraphAddNode_v2", &[at(&mut node), graph, 0, 0, 0, at(&mut batched)], INVALID_VALUE),
+        ]);
         let body = kit.add_conditional(graph, &[], value, IF, 1)[0];
         kit.rows(&[
             ("cuGraphDestroy", &[body], INVALID_VALUE),
+            ("cuGraphInstantiateWithFlags", &[at(&mut exec), body, 0], NOT_SUPPORTED),
             ("cuGraphClone", &[at(&mut exec), graph], NOT_SUPPORTED),
         ]);
         // Bodies have kernels, copies, fills, empty nodes, children and conditional nodes, and no others.
         let event = kit.made("cuEventCreate", &[2]);
-        let steps = [[WRITE_32, words, 1, 0, 0, 0]];
         let pool = [wide(1, 0), wide(1, 0), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0];
         for refused in
-            [host(sum, 1), params(RECORD_EVENT, &[event]), params(WAIT_EVENT, &[event]), batch(&steps)]
+            [host(sum, 1), params(RECORD_EVENT, &[event]), params(WAIT_EVENT, &[event]), kit.batch(&steps)]
         {
             let node = kit.add(body, &[], refused);
             kit.rows(&[(
                 "cuGraphInstantiateWithParams",
                 &[at(&mut exec), graph, at(&mut told)],
-                NOT_SUPPORTED,
+                INVALID_VALUE,
             )]);
             assert_eq!((told[2], told[3] as u32), (node, 3));
             kit.ok("cuGraphDestroyNode", &[node]);
         }
         kit.ok("cuGraphExecDestroy", &[kit.instantiate(graph)]);
         let node = kit.add(body, &[], params(ALLOCATE, &pool));
-        kit.rows(&[("cuGraphInstantiateWithParams", &[at(&mut exec), graph, at(&mut told)], NOT_SUPPORTED)]);
-        assert_eq!(told[2], node);
+        kit.rows(&[("cuGraphInstantiateWithParams", &[at(&mut exec), graph, at(&mut told)], INVALID_VALUE)]);
+        assert_eq!((told[2], told[3] as u32), (node, 3));
     });
 }
 

@@ -1,4 +1,4 @@
-//! What the parameters of nodes may say: grids without blocks, bytes that a kind of node does not use, and the
+//! What the parameters of nodes may say: grids and extents of 0, bytes that a kind of node does not use, and the
 //! handles of conditional nodes.
 
 use super::kit::*;
@@ -13,75 +13,68 @@ fn blocks<T>(kit: &Kit, word: u64, blocks: u32, use_it: impl FnOnce(&mut Params)
     })
 }
 
-/// tinygrad adds and instantiates nodes whose grids depend on a variable with the variable at 0, and sets the
-/// grid before it launches.
+/// As recorded (`gkernel.add.grid0`, `gcopy.add.width0`, `gmemset.add.width0`, `gexecset.kernel.grid0`). tinygrad
+/// adds nodes whose grids depend on a variable with the variable at 0, and is refused on the hardware as here.
 #[test]
-fn a_grid_without_blocks_is_refused_at_the_launch() {
-    on_each_engine("graphs::params::a_grid_without_blocks_is_refused_at_the_launch", |kit| {
-        let (word, graph) = (kit.words(1), kit.graph());
-        let node = blocks(kit, word, 0, |params| kit.add_to(graph, &[], params));
-        let last = kit.add_kernel(graph, &[node], "add", &[word, 100]);
+fn grids_and_extents_of_0_are_refused_when_a_node_is_added_or_changed() {
+    let name = "graphs::params::grids_and_extents_of_0_are_refused_when_a_node_is_added_or_changed";
+    on_each_engine(name, |kit| {
+        let (word, graph) = (kit.words(4), kit.graph());
+        let kernel = blocks(kit, word, 3, |params| kit.add_to(graph, &[], params));
+        let copies = kit.add(graph, &[kernel], copy(word + 8, word, 4));
+        let fills = kit.add(graph, &[kernel], fill(word + 4, 7, 4, 1));
         let exec = kit.instantiate(graph);
-        let launch = |exec: u64| kit.call("cuGraphLaunch", &[exec, kit.stream]);
-        assert_eq!(launch(exec), INVALID_VALUE);
-        // What is asked for is what was given.
-        let mut got = [0u64; 9];
-        kit.ok("cuGraphKernelNodeGetParams_v2", &[node, at(&mut got)]);
-        assert_eq!(got[1..4], [wide(0, 1), wide(1, 1), wide(1, 1)]);
-        let (set, set_here) = ("cuGraphExecNodeSetParams", "cuGraphNodeSetParams");
-        let mut expected = 0;
-        for count in [3, 0, 2] {
-            blocks(kit, word, count, |params| kit.ok(set, &[exec, node, at(params)]));
-            if count == 0 {
-                assert_eq!(launch(exec), INVALID_VALUE);
-            } else {
-                kit.run(exec);
-                expected += count + 100;
-            }
-            assert_eq!(kit.word(word), expected, "{count} blocks");
-        }
-        // A node that is disabled does nothing.
-        blocks(kit, word, 0, |params| kit.ok(set, &[exec, node, at(params)]));
-        kit.ok("cuGraphNodeSetEnabled", &[exec, node, 0]);
-        kit.run(exec);
-        kit.ok("cuGraphNodeSetEnabled", &[exec, node, 1]);
-        assert_eq!(launch(exec), INVALID_VALUE);
-        expected += 100;
-        // By the node, and by an update of the whole graph.
-        blocks(kit, word, 5, |params| kit.ok(set_here, &[node, at(params)]));
-        let mut info = [0u64; 3];
-        kit.ok("cuGraphExecUpdate_v2", &[exec, graph, at(&mut info)]);
-        kit.run(exec);
-        expected += 105;
-        assert_eq!(kit.word(word), expected);
-        blocks(kit, word, 0, |params| kit.ok(set_here, &[last, at(params)]));
-        kit.ok("cuGraphExecUpdate_v2", &[exec, graph, at(&mut info)]);
-        assert_eq!(launch(exec), INVALID_VALUE);
-        // In the body of a conditional node.
-        let outer = kit.graph();
-        let value = kit.condition(outer, Some(0));
-        let body = kit.add_conditional(outer, &[], value, IF, 1)[0];
-        let inner = blocks(kit, word, 0, |params| kit.add_to(body, &[], params));
-        let exec = kit.instantiate(outer);
-        assert_eq!(launch(exec), INVALID_VALUE);
-        blocks(kit, word, 1, |params| kit.ok(set, &[exec, inner, at(params)]));
-        kit.run(exec);
-        blocks(kit, word, 0, |params| kit.ok(set, &[exec, inner, at(params)]));
-        assert_eq!(launch(exec), INVALID_VALUE);
-        assert_eq!(kit.word(word), expected);
-        // Everything else is checked when the node is added, and a launch into a capture as any launch.
-        let mut out = 0u64;
-        for (place, wrong) in [(3, wide(1, 65_536)), (4, wide(1, 0)), (5, wide(1, 0)), (5, wide(1025, 1))] {
+        let refused = |node: u64, wrong: &mut Params| {
+            let mut out = 0u64;
+            let add = [at(&mut out), graph, 0, 0, 0, at(wrong)];
+            kit.rows(&[
+                ("cuGraphAddNode_v2", &add, INVALID_VALUE),
+                ("cuGraphNodeSetParams", &[node, at(wrong)], INVALID_VALUE),
+                ("cuGraphExecNodeSetParams", &[exec, node, at(wrong)], INVALID_VALUE),
+            ]);
+        };
+        for (place, wrong) in [
+            (3, wide(0, 1)),
+            (3, wide(1, 0)),
+            (3, wide(1, 65_536)),
+            (4, wide(0, 1)),
+            (4, wide(1, 0)),
+            (5, wide(1, 0)),
+            (5, wide(1025, 1)),
+        ] {
             kit.with_kernel("add", &[word, 1], |params| {
                 params[place] = wrong;
-                let arguments = [at(&mut out), graph, 0, 0, 0, at(params)];
-                assert_eq!(kit.call("cuGraphAddNode_v2", &arguments), INVALID_VALUE, "{place}: {wrong:#x}");
+                refused(kernel, params);
             });
         }
+        // Width, height and depth of a copy; width and height of a fill.
+        for extent in 22..25 {
+            let mut described = line(word + 8, word, 4);
+            described[extent] = 0;
+            refused(copies, &mut copy3(&described));
+        }
+        refused(fills, &mut params(MEMSET, &[word + 4, 0, wide(7, 4), 0, 1, 0]));
+        refused(fills, &mut params(MEMSET, &[word + 4, 0, wide(7, 4), 1, 0, 0]));
+        // The node and the executable graph are as they were.
+        assert_eq!(kit.nodes(graph).len(), 3);
+        let mut got = [0u64; 9];
+        kit.ok("cuGraphKernelNodeGetParams_v2", &[kernel, at(&mut got)]);
+        assert_eq!(got[1..4], [wide(3, 1), wide(1, 1), wide(1, 1)]);
+        let set = "cuGraphExecNodeSetParams";
+        for (count, expected) in [(3, 3), (2, 5)] {
+            blocks(kit, word, count, |params| kit.ok(set, &[exec, kernel, at(params)]));
+            kit.run(exec);
+            assert_eq!(kit.read::<u32, 3>(word), [expected, 7, expected]);
+        }
+        // A launch into a capture is refused too, but empty copies and fills are no nodes.
         let function = kit.function("nothing");
         let captured = kit.captured(|| {
             let arguments = [function, 0, 1, 1, 1, 1, 1, 0, kit.stream, 0, 0];
-            assert_eq!(kit.call("cuLaunchKernel", &arguments), INVALID_VALUE);
+            kit.rows(&[
+                ("cuLaunchKernel", &arguments, INVALID_VALUE),
+                ("cuMemcpyDtoDAsync_v2", &[word, word + 4, 0, kit.stream], 0),
+                ("cuMemsetD8Async", &[word, 1, 0, kit.stream], 0),
+            ]);
         });
         assert_eq!(kit.nodes(captured).len(), 0);
     });
@@ -111,7 +104,7 @@ fn unused_bytes_are_zero() {
             (2, params(GRAPH, &[child, 0])),
             (1, params(WAIT_EVENT, &[event])),
             (1, params(RECORD_EVENT, &[event])),
-            (4, batch(&steps)),
+            (4, kit.batch(&steps)),
             (15, params(ALLOCATE, &pool)),
             (4, params(CONDITIONAL, &conditional)),
             (0, params(EMPTY, &[])),

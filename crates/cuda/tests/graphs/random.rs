@@ -148,7 +148,7 @@ fn params_of(kit: &Kit, one: &Operation, memory: u64, use_it: &mut dyn FnMut(&mu
         Kind::Copy => use_it(&mut copy(to, from, 4)),
         Kind::Fill => use_it(&mut fill(to, one.value(), 4, 1)),
         Kind::Host => use_it(&mut host(on_host, std::ptr::from_ref(&*one.note) as u64)),
-        Kind::Write => use_it(&mut batch(&[[WRITE_32, to, u64::from(one.value()), 0, 0, 0]])),
+        Kind::Write => use_it(&mut kit.batch(&[[WRITE_32, to, u64::from(one.value()), 0, 0, 0]])),
         Kind::Empty => use_it(&mut params(EMPTY, &[])),
     }
 }

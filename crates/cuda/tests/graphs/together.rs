@@ -21,7 +21,7 @@ fn branches_wait_for_each_other() {
             for index in 0..=BRANCHES {
                 let steps = [[WAIT_32, word(index + 1), 1, 0, 0, 0], [WRITE_32, word(index), 1, 0, 0, 0]];
                 let from = usize::from(index == BRANCHES);
-                kit.add(graph, &[], batch(&steps[from..]));
+                kit.add(graph, &[], kit.batch(&steps[from..]));
             }
             let exec = if inside {
                 let outer = kit.graph();
@@ -39,8 +39,8 @@ fn branches_wait_for_each_other() {
         // A graph in one stream waits for one in another.
         kit.ok("cuMemsetD32_v2", &[words, 0, BRANCHES + 1]);
         let (waits, writes) = (kit.graph(), kit.graph());
-        kit.add(waits, &[], batch(&[[WAIT_32, word(0), 1, 0, 0, 0], [WRITE_32, word(1), 2, 0, 0, 0]]));
-        kit.add(writes, &[], batch(&[[WRITE_32, word(0), 1, 0, 0, 0]]));
+        kit.add(waits, &[], kit.batch(&[[WAIT_32, word(0), 1, 0, 0, 0], [WRITE_32, word(1), 2, 0, 0, 0]]));
+        kit.add(writes, &[], kit.batch(&[[WRITE_32, word(0), 1, 0, 0, 0]]));
         kit.launch(kit.instantiate(waits));
         let other = kit.made("cuStreamCreate", &[1]);
         kit.ok("cuGraphLaunch", &[kit.instantiate(writes), other]);

@@ -120,7 +120,7 @@ fn other_graphs_do_not_update() {
         let steps = [[WRITE_32, words, 1, 0, 0, 0], [WRITE_32, words, 2, 0, 0, 0]];
         let batches = |count: usize| {
             let graph = kit.graph();
-            (kit.add(graph, &[], batch(&steps[..count])), graph)
+            (kit.add(graph, &[], kit.batch(&steps[..count])), graph)
         };
         let (one, two) = (batches(1), batches(2));
         assert_eq!(update(kit, kit.instantiate(one.1), two.1), (FAILED, PARAMETERS, two.0, 0));

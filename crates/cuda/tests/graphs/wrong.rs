@@ -11,12 +11,15 @@ enum Arg {
     /// The node of this kind in the graph.
     Node(u64),
     Exec,
+    Context,
     Stream,
     Event,
     Object,
     /// Space for what the call writes; or null, with `Maybe`.
     Out,
     MaybeOut,
+    /// The number of elements that a list has space for.
+    Room,
     /// Parameters of a node of this kind: those in the union, or all.
     Words(u64),
     All(u64),
@@ -66,17 +69,17 @@ fn calls() -> Vec<(&'static str, Vec<Arg>)> {
         ("cuGraphKernelNodeGetAttribute", vec![Node(KERNEL), Known(2, 99), Out]),
         ("cuGraphKernelNodeCopyAttributes", vec![Node(KERNEL), Node(KERNEL)]),
         ("cuGraphNodeGetType", vec![Node(KERNEL), Out]),
-        ("cuGraphGetNodes", vec![Graph, MaybeOut, Out]),
-        ("cuGraphGetRootNodes", vec![Graph, MaybeOut, Out]),
-        ("cuGraphGetEdges", vec![Graph, Number(0), Number(0), Out]),
-        ("cuGraphGetEdges_v2", vec![Graph, Number(0), Number(0), Number(0), Out]),
-        ("cuGraphNodeGetDependencies", vec![Node(KERNEL), MaybeOut, Out]),
-        ("cuGraphNodeGetDependencies_v2", vec![Node(KERNEL), MaybeOut, MaybeOut, Out]),
-        ("cuGraphNodeGetDependentNodes", vec![Node(KERNEL), MaybeOut, Out]),
-        ("cuGraphNodeGetDependentNodes_v2", vec![Node(KERNEL), MaybeOut, MaybeOut, Out]),
+        ("cuGraphGetNodes", vec![Graph, MaybeOut, Room]),
+        ("cuGraphGetRootNodes", vec![Graph, MaybeOut, Room]),
+        ("cuGraphGetEdges", vec![Graph, Number(0), Number(0), Room]),
+        ("cuGraphGetEdges_v2", vec![Graph, Number(0), Number(0), Number(0), Room]),
+        ("cuGraphNodeGetDependencies", vec![Node(KERNEL), MaybeOut, Room]),
+        ("cuGraphNodeGetDependencies_v2", vec![Node(KERNEL), MaybeOut, MaybeOut, Room]),
+        ("cuGraphNodeGetDependentNodes", vec![Node(KERNEL), MaybeOut, Room]),
+        ("cuGraphNodeGetDependentNodes_v2", vec![Node(KERNEL), MaybeOut, MaybeOut, Room]),
         ("cuGraphAddDependencies", vec![Graph, Number(0), Number(0), Number(0)]),
         ("cuGraphDestroyNode", vec![Node(HOST)]),
-        ("cuGraphConditionalHandleCreate", vec![Out, Graph, Number(0), Number(1), Known(1, 2)]),
+        ("cuGraphConditionalHandleCreate", vec![Out, Graph, Context, Number(1), Known(1, 2)]),
         ("cuGraphRetainUserObject", vec![Graph, Object, Known(1, 0), Known(0, 2)]),
         ("cuUserObjectRetain", vec![Object, Known(1, 0)]),
         ("cuUserObjectRelease", vec![Object, Known(1, 2)]),
@@ -87,7 +90,7 @@ fn calls() -> Vec<(&'static str, Vec<Arg>)> {
         ("cuGraphExecGetFlags", vec![Exec, Out]),
         ("cuGraphUpload", vec![Exec, Stream]),
         ("cuGraphLaunch", vec![Exec, Stream]),
-        ("cuGraphExecUpdate_v2", vec![Exec, Graph, Out]),
+        ("cuGraphExecUpdate_v2", vec![Exec, Graph, MaybeOut]),
         ("cuGraphExecKernelNodeSetParams_v2", vec![Exec, Node(KERNEL), Words(KERNEL)]),
         ("cuGraphExecKernelNodeSetParams", vec![Exec, Node(KERNEL), Words(KERNEL)]),
         ("cuGraphExecMemcpyNodeSetParams", vec![Exec, Node(MEMCPY), Words(MEMCPY), Number(0)]),
@@ -136,6 +139,7 @@ struct Things<'a> {
     child: u64,
     steps: Box<[[u64; 6]; 1]>,
     space: Box<[u64; 64]>,
+    room: Box<u64>,
     /// The arguments of a kernel, and their addresses.
     arguments: Box<[u64; 2]>,
     pointers: Box<[u64; 2]>,
@@ -165,6 +169,7 @@ impl<'a> Things<'a> {
             child,
             steps: Box::new([[WRITE_32, words, 1, 0, 0, 0]]),
             space: Box::new([0; 64]),
+            room: Box::default(),
             arguments,
             pointers,
             lists: Vec::new(),
@@ -191,7 +196,7 @@ impl<'a> Things<'a> {
             HOST => host(nothing, 0),
             GRAPH => params(GRAPH, &[self.child, 0]),
             WAIT_EVENT | RECORD_EVENT => params(kind, &[self.event]),
-            BATCH => batch(&*self.steps),
+            BATCH => self.kit.batch(&*self.steps),
             _ => params(kind, &[]),
         }
     }
@@ -201,10 +206,15 @@ impl<'a> Things<'a> {
             Graph => self.graph,
             Node(kind) => self.nodes.iter().find(|one| one.0 == kind).map_or(0, |one| one.1),
             Exec => self.exec,
+            Context => self.kit.context,
             Stream => self.stream,
             Event => self.event,
             Object => self.object,
             Out | MaybeOut => at(&mut *self.space),
+            Room => {
+                *self.room = 9;
+                at(&mut *self.room)
+            }
             Nodes => at(&mut self.pair),
             Address => self.address,
             Number(number) | Known(number, _) => number,
@@ -243,7 +253,8 @@ impl<'a> Things<'a> {
             // Small numbers are the default streams.
             Stream => handle(self.stream, dead.stream).into_iter().filter(|one| *one > 2).collect(),
             Address => vec![0, 7, self.address + 1, self.words],
-            Out | Words(_) | All(_) | Nodes => vec![0],
+            Context => [&others(self.kit.context)[..], &no_handles, &[0]].concat(),
+            Out | Room | Words(_) | All(_) | Nodes => vec![0],
             Known(_, wrong) => vec![wrong],
             Number(_) | MaybeOut => Vec::new(),
         }

@@ -61,16 +61,24 @@ impl Edge {
         self == Edge::default()
     }
 
-    /// Checks that an edge can lead from one node to another. Only kernels have other ports than their end.
-    fn check(self, from: &Work, to: &Work) -> Result<()> {
-        let kernel = |work: &Work| matches!(work, Work::Kernel(_));
+    /// Checks that an edge can lead from a node. Only kernels have other ports than their end.
+    fn check_from(self, from: &Work) -> Result<()> {
         let right = match (self.kind, self.from_port) {
             (kind::DEFAULT, port::DEFAULT) => true,
-            (kind::DEFAULT, port::LAUNCH_ORDER) => kernel(from),
-            (kind::PROGRAMMATIC, port::PROGRAMMATIC | port::LAUNCH_ORDER) => kernel(from) && kernel(to),
+            (kind::DEFAULT, port::LAUNCH_ORDER)
+            | (kind::PROGRAMMATIC, port::PROGRAMMATIC | port::LAUNCH_ORDER) => {
+                matches!(from, Work::Kernel(_))
+            }
             _ => false,
         };
         if right && self.to_port == 0 { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+
+    /// Checks that an edge can lead from one node to another.
+    fn check(self, from: &Work, to: &Work) -> Result<()> {
+        self.check_from(from)?;
+        let right = self.kind == kind::DEFAULT || matches!(to, Work::Kernel(_));
+        if right { Ok(()) } else { Err(Error::InvalidValue) }
     }
 }
 
@@ -100,9 +108,12 @@ impl Graph {
         if has_duplicates(&incoming) { Err(Error::InvalidValue) } else { Ok(incoming) }
     }
 
-    /// Checks that these are nodes of this graph.
+    /// Checks that these are nodes of this graph, from which such edges can lead.
     pub fn check_dependencies(&self, nodes: &[(Handle, Edge)]) -> Result<()> {
-        nodes.iter().try_for_each(|(node, _)| self.index_of(*node).map(drop))
+        nodes.iter().try_for_each(|(node, edge)| {
+            let index = self.index_of(*node)?;
+            edge.check_from(&self.lock().entry(index as usize)?.work)
+        })
     }
 
     /// Whether each of `nodes` comes before one of `last`.
@@ -137,20 +148,20 @@ impl Graph {
     /// Adds edges. Adds none if one of them is wrong. Cycles are found at instantiation, as on the hardware.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: no node of this graph, an edge from a node to itself, one that exists, or data
-    /// that the nodes do not have.
+    /// [`Error::InvalidValue`]: no node of this graph, an edge from a node to itself, one between nodes that have
+    /// one already, or data that the nodes do not have.
     pub fn add_edges(&self, edges: &Edges) -> Result<()> {
         let mut body = self.lock();
         let mut added = Vec::with_capacity(edges.len());
         let outcome = edges.iter().try_for_each(|(from, to, edge)| {
             let (from, to) = (self.index_of(*from)?, self.index_of(*to)?);
             edge.check(&body.entry(from as usize)?.work, &body.entry(to as usize)?.work)?;
-            if from == to || body.has_edge(from, to, *edge)? {
+            if from == to || body.edge(from, to)?.is_some() {
                 return Err(Error::InvalidValue);
             }
             body.entry_mut(to as usize)?.incoming.push((from, *edge));
             body.entry_mut(from as usize)?.outgoing.push(to);
-            added.push((from, to, *edge));
+            added.push((from, to));
             Ok(())
         });
         if outcome.is_err() {
@@ -159,7 +170,7 @@ impl Graph {
         outcome
     }
 
-    /// Removes edges. Removes none if one of them does not exist.
+    /// Removes edges, whatever their data. Removes none if one of them does not exist.
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: no node of this graph, or no such edge. [`Error::NotSupported`]: the graph
@@ -171,12 +182,12 @@ impl Graph {
         }
         let mut removed = Vec::with_capacity(edges.len());
         let mut seen = HashSet::with_capacity(edges.len());
-        for (from, to, edge) in edges {
+        for (from, to, _) in edges {
             let (from, to) = (self.index_of(*from)?, self.index_of(*to)?);
-            if !body.has_edge(from, to, *edge)? || !seen.insert((from, to, *edge)) {
+            if body.edge(from, to)?.is_none() || !seen.insert((from, to)) {
                 return Err(Error::InvalidValue);
             }
-            removed.push((from, to, *edge));
+            removed.push((from, to));
         }
         body.remove_edges(&removed);
         Ok(())
@@ -195,22 +206,11 @@ pub fn dependencies_of(node: Handle) -> Result<Vec<(Handle, Edge)>> {
 pub fn dependents_of(node: Handle) -> Result<Vec<(Handle, Edge)>> {
     let (graph, index) = place(node)?;
     let body = graph.lock();
-    let mut all = Vec::new();
-    let mut seen = Vec::new();
-    for &to in &body.entry(index)?.outgoing {
-        // Two edges to one node differ in their data, which the node keeps.
-        if seen.contains(&to) {
-            continue;
-        }
-        let entry = body.entry(to as usize)?;
-        let here = entry.incoming.iter().filter(|(from, _)| *from as usize == index);
-        let before = all.len();
-        all.extend(here.map(|(_, edge)| (entry.handle, *edge)));
-        if all.len() > before + 1 {
-            seen.push(to);
-        }
-    }
-    Ok(all)
+    let edge_to = |&to: &u32| {
+        let edge = body.edge(index as u32, to)?.unwrap_or_default();
+        Ok((body.entry(to as usize)?.handle, edge))
+    };
+    body.entry(index)?.outgoing.iter().map(edge_to).collect()
 }
 
 /// Above this many edges a set finds duplicates faster than a comparison of all pairs.
@@ -218,45 +218,47 @@ const FEW: usize = 16;
 
 fn has_duplicates(incoming: &[(u32, Edge)]) -> bool {
     if incoming.len() <= FEW {
-        return incoming.iter().enumerate().any(|(i, one)| incoming[..i].contains(one));
+        return incoming
+            .iter()
+            .enumerate()
+            .any(|(i, one)| incoming[..i].iter().any(|other| other.0 == one.0));
     }
-    let key = |(from, edge): &(u32, Edge)| (*from, edge.from_port, edge.to_port, edge.kind);
-    let mut keys: Vec<_> = incoming.iter().map(key).collect();
-    keys.sort_unstable();
-    keys.windows(2).any(|pair| pair[0] == pair[1])
+    let mut nodes: Vec<u32> = incoming.iter().map(|one| one.0).collect();
+    nodes.sort_unstable();
+    nodes.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// The position of an edge to or from a node. Most lists are in the order of the nodes, so that a node's edges
 /// are found without looking at all of them.
-fn find<T>(list: &[T], node: u32, of: impl Fn(&T) -> u32, right: impl Fn(&T) -> bool) -> Option<usize> {
+fn find<T>(list: &[T], node: u32, of: impl Fn(&T) -> u32) -> Option<usize> {
     let first = list.partition_point(|one| of(one) < node);
-    let near = list.get(first..).unwrap_or_default().iter().take_while(|one| of(one) == node);
-    match near.take(FEW).position(&right) {
-        Some(at) => Some(first + at),
-        None => list.iter().position(|one| of(one) == node && right(one)),
+    match list.get(first) {
+        Some(one) if of(one) == node => Some(first),
+        _ => list.iter().position(|one| of(one) == node),
     }
 }
 
 impl Body {
-    fn has_edge(&self, from: u32, to: u32, edge: Edge) -> Result<bool> {
+    /// The edge between two nodes, of which there is one at most, as on the hardware.
+    fn edge(&self, from: u32, to: u32) -> Result<Option<Edge>> {
         let (source, target) = (self.entry(from as usize)?, self.entry(to as usize)?);
         // The shorter list decides quickly.
         if source.outgoing.len() < target.incoming.len() && !source.outgoing.contains(&to) {
-            return Ok(false);
+            return Ok(None);
         }
-        Ok(target.incoming.contains(&(from, edge)))
+        Ok(find(&target.incoming, from, |one| one.0).map(|at| target.incoming[at].1))
     }
 
     /// Removes edges that exist.
-    fn remove_edges(&mut self, edges: &[(u32, u32, Edge)]) {
-        for (from, to, edge) in edges {
+    fn remove_edges(&mut self, edges: &[(u32, u32)]) {
+        for (from, to) in edges {
             if let Ok(entry) = self.entry_mut(*to as usize)
-                && let Some(at) = find(&entry.incoming, *from, |one| one.0, |one| one.1 == *edge)
+                && let Some(at) = find(&entry.incoming, *from, |one| one.0)
             {
                 entry.incoming.remove(at);
             }
             if let Ok(entry) = self.entry_mut(*from as usize)
-                && let Some(at) = find(&entry.outgoing, *to, |one| *one, |_| true)
+                && let Some(at) = find(&entry.outgoing, *to, |one| *one)
             {
                 entry.outgoing.remove(at);
             }
@@ -268,17 +270,17 @@ impl Body {
         let Ok(entry) = self.entry_mut(index) else { return };
         let incoming = std::mem::take(&mut entry.incoming);
         let outgoing = std::mem::take(&mut entry.outgoing);
-        // An edge is in both lists, and so is each of several edges between the same nodes.
+        // An edge is in both lists.
         for (from, _) in incoming {
             if let Ok(entry) = self.entry_mut(from as usize)
-                && let Some(at) = find(&entry.outgoing, index as u32, |one| *one, |_| true)
+                && let Some(at) = find(&entry.outgoing, index as u32, |one| *one)
             {
                 entry.outgoing.remove(at);
             }
         }
         for to in outgoing {
             if let Ok(entry) = self.entry_mut(to as usize)
-                && let Some(at) = find(&entry.incoming, index as u32, |one| one.0, |_| true)
+                && let Some(at) = find(&entry.incoming, index as u32, |one| one.0)
             {
                 entry.incoming.remove(at);
             }

@@ -12,8 +12,9 @@ use crate::stream::{Operation, Point, Policy, Stream};
 use super::flatten::{self, Place, Places};
 pub use super::flatten::{Reason, Refusal};
 use super::plan::{Plan, Step, Task};
+use super::update::{self, Rules};
 use super::work::{Kind, Work};
-use super::{Graph, run};
+use super::{Body, Graph, run};
 
 static EXECS: Table<Exec> = Table::new(14);
 
@@ -23,7 +24,7 @@ pub mod flag {
     pub const AUTO_FREE_ON_LAUNCH: u64 = 1;
     /// Instantiation uploads the graph.
     pub const UPLOAD: u64 = 2;
-    /// Kernels may launch the graph. No device supports this here.
+    /// Kernels may launch the graph. Such graphs have rules of their own; here only the host launches them.
     pub const DEVICE_LAUNCH: u64 = 4;
     /// Nodes run with their own priorities instead of the stream's.
     pub const USE_NODE_PRIORITY: u64 = 8;
@@ -57,7 +58,11 @@ pub fn get(handle: Handle) -> Result<Arc<Exec>> {
 
 /// Destroys an executable graph. Launches that were submitted still run.
 pub fn destroy(handle: Handle) -> Result<()> {
-    EXECS.remove(handle).map(drop).ok_or(Error::InvalidValue)
+    let exec = EXECS.remove(handle).ok_or(Error::InvalidValue)?;
+    if let Some(source) = exec.source.as_ref().and_then(Weak::upgrade) {
+        source.lock().instantiated = false;
+    }
+    Ok(())
 }
 
 /// Instantiates a graph.
@@ -67,10 +72,7 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
         return Err(Error::InvalidValue.into());
     }
     if flags & flag::DEVICE_LAUNCH != 0 {
-        return Err(Refusal { error: Error::NotSupported, reason: Reason::Unsupported, node: 0 });
-    }
-    if source.is_capturing() {
-        return Err(Error::InvalidValue.into());
+        check_for_device(&source.lock())?;
     }
     let graph = source.snapshot();
     let (plan, places) = flatten::compile(&graph)?;
@@ -91,12 +93,27 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
     made.map(|made| made.0).ok_or_else(|| Error::OutOfMemory.into())
 }
 
-impl Drop for Exec {
-    fn drop(&mut self) {
-        if let Some(source) = self.source.as_ref().and_then(Weak::upgrade) {
-            source.lock().instantiated = false;
+/// Checks a graph that kernels may launch: only kernels, copies, fills and child graphs, in one context
+/// (recorded on an H200).
+fn check_for_device(body: &Body) -> Result<(), Refusal> {
+    let wrong = |reason, node| Refusal { error: Error::InvalidValue, reason, node };
+    if body.entries().next().is_none() {
+        return Err(wrong(Reason::Arguments, 0));
+    }
+    let mut first = None;
+    for (_, entry) in body.entries() {
+        if !matches!(entry.work.kind(), Kind::Kernel | Kind::Copy | Kind::Fill | Kind::Child) {
+            return Err(wrong(Reason::Unsupported, entry.handle));
+        }
+        if let Work::Child(child) = &entry.work {
+            check_for_device(&child.lock())?;
+        }
+        let context = entry.work.context();
+        if context.is_some() && *first.get_or_insert(context) != context {
+            return Err(wrong(Reason::Contexts, entry.handle));
         }
     }
+    Ok(())
 }
 
 impl Exec {
@@ -143,7 +160,7 @@ impl Exec {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: no such node, another kind of node, or a change that an update cannot make.
-    pub fn set_work(&self, node: Handle, mut work: Work) -> Result<()> {
+    pub fn set_work(&self, rules: Rules, node: Handle, mut work: Work) -> Result<()> {
         let place = self.place(node)?;
         place.with(|old| {
             work.inherit(old);
@@ -151,9 +168,9 @@ impl Exec {
         })?;
         let mut plan = self.plan();
         let task = Task::of(&work);
-        let step = step_for(&mut plan, place, &task)?;
+        let step = step_mut(&mut plan, place)?;
         place.with(|old| {
-            super::update::check_change(old, &work, self.flags).map_err(|_| Error::InvalidValue)?;
+            update::check_change(old, &work, (rules, self.flags)).map_err(|_| Error::InvalidValue)?;
             step.task = task;
             *old = work;
             Ok(())
@@ -163,14 +180,15 @@ impl Exec {
     /// Replaces the graph of a child node for later launches.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: no such child node, or a graph of another structure.
-    pub fn set_child(&self, node: Handle, graph: &Graph) -> Result<()> {
+    /// [`Error::InvalidValue`]: no such child node. [`Error::GraphExecUpdateFailure`]: a graph of another
+    /// structure.
+    pub fn set_child(&self, rules: Rules, node: Handle, graph: &Graph) -> Result<()> {
         let child = self.place(node)?.with(|work| match work {
             Work::Child(child) => Ok(Arc::clone(child)),
             _ => Err(Error::InvalidValue),
         })?;
-        let changes = super::update::changes(&child, graph, self.flags).map_err(|_| Error::InvalidValue)?;
-        self.apply(changes)
+        let changes = update::changes(&child, graph, (rules, self.flags));
+        self.apply(changes.map_err(|_| Error::GraphExecUpdateFailure)?)
     }
 
     /// Makes checked changes: nodes as they are known here, with their new work.
@@ -180,7 +198,7 @@ impl Exec {
             // Nodes of the original may be gone by now.
             let place = self.places.get(&node).ok_or(Error::InvalidValue)?;
             let new = Task::of(&work);
-            let step = step_for(&mut plan, place, &new)?;
+            let step = step_mut(&mut plan, place)?;
             let before = place.with(|old| Ok(std::mem::replace(old, work.clone())))?;
             match (&mut step.task, &before, &work) {
                 (Task::Branch(branch), Work::Conditional(before), Work::Conditional(after)) => {
@@ -230,14 +248,6 @@ fn step_mut<'a>(plan: &'a mut Arc<Plan>, place: &Place) -> Result<&'a mut Step> 
     plan.steps.get_mut(place.step as usize).ok_or(Error::InvalidValue)
 }
 
-/// As [`step_mut`], for a step that gets this task.
-fn step_for<'a>(plan: &'a mut Arc<Plan>, place: &Place, task: &Task) -> Result<&'a mut Step> {
-    if task.lacks_blocks() {
-        Plan::note_lack_of_blocks(plan);
-    }
-    step_mut(plan, place)
-}
-
 /// A launch, as a stream operation.
 #[derive(Clone)]
 pub struct Launch {
@@ -268,9 +278,6 @@ impl Launch {
     /// Begins a submission: takes the plan as it is, changes graph memory, and finds the records to wait for.
     pub(crate) fn settle(&mut self, after: &mut SmallVec<[Point; 1]>) -> Result<()> {
         let plan = Arc::clone(&self.exec.plan());
-        if plan.lacks_blocks() {
-            return Err(Error::InvalidValue);
-        }
         let mut events = Vec::new();
         for &index in &plan.events {
             match plan.steps.get(index as usize).map(|step| &step.task) {

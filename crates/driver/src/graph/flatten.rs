@@ -93,7 +93,6 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn step(&mut self, task: Task) -> u32 {
         let index = self.plan.steps.len() as u32;
-        self.plan.may_lack_blocks |= task.lacks_blocks();
         self.plan.steps.push(Step { task, enabled: true });
         index
     }
@@ -138,7 +137,7 @@ impl Builder<'_> {
     ) -> Result<(u32, u32), Refusal> {
         // In a conditional node, whose value decides during the launch what runs.
         if !self.path.is_empty() && !work.can_be_conditional() {
-            return Err(Refusal { error: Error::NotSupported, reason: Reason::Unsupported, node });
+            return Err(Refusal { error: Error::InvalidValue, reason: Reason::Unsupported, node });
         }
         let place =
             |path: &SmallVec<_>, step| Place { path: path.clone(), step, graph: Arc::clone(graph), index };
@@ -165,7 +164,6 @@ impl Builder<'_> {
                 });
                 let bodies = bodies.collect::<Result<_, _>>()?;
                 let branch = Branch { conditional: Arc::clone(conditional), bodies };
-                self.plan.may_lack_blocks |= branch.bodies.iter().any(|body| body.may_lack_blocks);
                 self.plan.steps[step as usize].task = Task::Branch(branch);
                 step
             }

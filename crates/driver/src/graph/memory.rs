@@ -162,6 +162,7 @@ impl Block {
             _ => GraphMemory::Host,
         };
         let allocation = memory::for_graph(context, device, asked.size, what)?;
+        allocation.set_present(false);
         let counted_by = (what != GraphMemory::Host).then_some(device.ordinal);
         Ok(Arc::new(Block { allocation, counted_by, used: Mutex::default() }))
     }
@@ -178,24 +179,29 @@ impl Reservation {
     /// Reserves addresses for an allocation node that is added at a position of a graph.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: no bytes, or no such location. [`Error::OutOfMemory`]: there are no addresses
-    /// left.
+    /// [`Error::InvalidValue`]: no bytes, or no such location. [`Error::InvalidDevice`]: no such device may have
+    /// access. [`Error::NotSupported`]: pinned memory of the host, or access of another kind than reading and
+    /// writing. [`Error::OutOfMemory`]: there are no addresses left.
     pub fn new(context: &Context, at: &Position<'_>, asked: Asked) -> Result<Arc<Reservation>> {
         let driver = crate::driver()?;
         let device = match asked.location {
             _ if asked.size == 0 => return Err(Error::InvalidValue),
             Location { kind: DEVICE, id } => driver.device(id).map_err(|_| Error::InvalidValue)?,
             Location { kind: NOWHERE, .. } if !asked.managed => return Err(Error::InvalidValue),
+            Location { kind: HOST, .. } if !asked.managed => return Err(Error::NotSupported),
             Location { kind: HOST | NOWHERE, .. } => &context.device,
             Location { kind: HOST_NUMA, id } if is_node(id) => &context.device,
             _ => return Err(Error::InvalidValue),
         };
-        let known = |Access { location, flags }: &Access| {
+        for Access { location, flags } in &asked.access {
             const READ_AND_WRITE: u32 = 3;
-            location.kind == DEVICE && driver.device(location.id).is_ok() && *flags == READ_AND_WRITE
-        };
-        if !asked.access.iter().all(known) {
-            return Err(Error::InvalidValue);
+            match location.kind {
+                DEVICE => driver.device(location.id)?,
+                _ => return Err(Error::InvalidValue),
+            };
+            if *flags != READ_AND_WRITE {
+                return Err(Error::NotSupported);
+            }
         }
         let freed = at.freed_before(&asked);
         let mut all = lock(&ALL);
@@ -285,6 +291,7 @@ impl Reservation {
             }
         });
         *used = (used.0 + 1, true);
+        block.allocation.set_present(true);
         state.allocated = true;
         lock(&ALLOCATED).entry(self.address()).or_default().push(Arc::clone(self));
         Ok(())
@@ -303,7 +310,10 @@ impl Reservation {
         if let Some(device) = block.counted_by {
             memory::uncount(device, block.allocation.size);
         }
-        lock(&block.used).0 -= 1;
+        let mut used = lock(&block.used);
+        used.0 -= 1;
+        block.allocation.set_present(used.0 > 0);
+        drop(used);
         block.count(|bytes, size| bytes.used -= size);
         drop(state);
         let mut allocated = lock(&ALLOCATED);

@@ -48,8 +48,8 @@ pub struct Graph {
     owner: Mutex<Weak<Graph>>,
     /// What the node adds to the depth.
     weight: AtomicU32,
-    /// The captures that add nodes to it.
-    captures: AtomicU32,
+    /// Whether a capture adds nodes to it.
+    captured: AtomicBool,
     body: Mutex<Body>,
     /// The user objects that it holds.
     objects: Mutex<Retained>,
@@ -111,6 +111,8 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 /// conditional nodes too, on stacks that may be small, so that these count more.
 const DEEPEST: u32 = 512;
 const CONDITIONAL_WEIGHT: u32 = 4;
+/// The same of a child node.
+const CHILD_WEIGHT: u32 = 1;
 
 /// The graph of a handle.
 pub fn get(handle: Handle) -> Result<Arc<Graph>> {
@@ -128,6 +130,7 @@ pub fn destroy(handle: Handle) -> Result<()> {
     if graph.owned.load(Ordering::Acquire) {
         return Err(Error::InvalidValue);
     }
+    graph.check_not_capturing()?;
     graph.end();
     Ok(())
 }
@@ -189,9 +192,11 @@ pub fn local_id(node: Handle) -> Result<u32> {
 /// Removes a node and its edges.
 ///
 /// # Errors
-/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes.
+/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes. [`Error::IllegalState`]: a
+/// capture adds nodes to the graph.
 pub fn destroy_node(node: Handle) -> Result<()> {
     let (graph, index) = place(node)?;
+    graph.check_not_capturing()?;
     let mut body = graph.lock();
     if body.owns_memory() {
         return Err(Error::NotSupported);
@@ -223,7 +228,7 @@ impl Graph {
             owned: AtomicBool::new(false),
             owner: Mutex::default(),
             weight: AtomicU32::new(0),
-            captures: AtomicU32::new(0),
+            captured: AtomicBool::new(false),
             body: Mutex::new(body),
             objects: Mutex::default(),
         })
@@ -243,6 +248,11 @@ impl Graph {
     /// Whether a node owns the graph.
     pub fn is_owned(&self) -> bool {
         self.owned.load(Ordering::Acquire)
+    }
+
+    /// Whether it is a child node's graph.
+    pub fn is_child(&self) -> bool {
+        self.is_owned() && self.weight.load(Ordering::Acquire) == CHILD_WEIGHT
     }
 
     /// Whether it was made for a node that it has not been added with.
@@ -267,7 +277,9 @@ impl Graph {
             next = lock(&graph.owner).upgrade();
             above.push(graph);
         }
-        let Work::Conditional(conditional) = work else { return self.take_within(&above, inside, 1) };
+        let Work::Conditional(conditional) = work else {
+            return self.take_within(&above, inside, CHILD_WEIGHT);
+        };
         conditional.variable.claim(&above)?;
         let taken = self.take_within(&above, inside, CONDITIONAL_WEIGHT);
         taken.inspect_err(|_| conditional.variable.release())
@@ -302,17 +314,22 @@ impl Graph {
         inside.map(|graph| graph.weight.load(Ordering::Acquire) + graph.height()).max().unwrap_or(0)
     }
 
-    /// Notes the begin or the end of a capture that adds nodes. A graph cannot be instantiated meanwhile.
-    pub(crate) fn capturing(&self, begins: bool) {
-        if begins {
-            self.captures.fetch_add(1, Ordering::AcqRel);
-        } else {
-            self.captures.fetch_sub(1, Ordering::AcqRel);
-        }
+    /// Begins a capture that adds nodes.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`]: another one does.
+    pub(crate) fn begin_capture(&self) -> Result<()> {
+        if self.captured.swap(true, Ordering::AcqRel) { Err(Error::IllegalState) } else { Ok(()) }
     }
 
-    pub(crate) fn is_capturing(&self) -> bool {
-        self.captures.load(Ordering::Acquire) > 0
+    /// Ends the capture.
+    pub(crate) fn end_capture(&self) {
+        self.captured.store(false, Ordering::Release);
+    }
+
+    /// A graph and its nodes cannot be destroyed while a capture adds nodes (recorded on an H200).
+    fn check_not_capturing(&self) -> Result<()> {
+        if self.captured.load(Ordering::Acquire) { Err(Error::IllegalState) } else { Ok(()) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Body> {

@@ -11,7 +11,7 @@ use super::Graph;
 
 static OBJECTS: Pointers<Object> = Pointers::new();
 
-/// The largest number of references.
+/// The largest number of references that one call adds (recorded on an H200).
 const MOST: u32 = i32::MAX as u32;
 
 /// A user object.
@@ -20,21 +20,21 @@ pub struct Object {
     handle: AtomicU64,
     destructor: extern "C" fn(u64),
     data: u64,
-    references: Mutex<u32>,
+    references: Mutex<u64>,
 }
 
 /// The user objects that a graph holds, with their numbers of references.
 #[derive(Default)]
-pub(crate) struct Retained(BTreeMap<Handle, (Arc<Object>, u32)>);
+pub(crate) struct Retained(BTreeMap<Handle, (Arc<Object>, u64)>);
 
 /// Creates an object with references of the caller. The last reference that is released calls `destructor`
 /// with `data`.
 pub fn create(data: u64, destructor: extern "C" fn(u64), references: u32) -> Result<Handle> {
-    if references == 0 || references > MOST {
+    if references == 0 {
         return Err(Error::InvalidValue);
     }
-    let object =
-        Arc::new(Object { handle: AtomicU64::new(0), destructor, data, references: Mutex::new(references) });
+    let references = Mutex::new(u64::from(references));
+    let object = Arc::new(Object { handle: AtomicU64::new(0), destructor, data, references });
     let handle = OBJECTS.insert(Arc::clone(&object)).ok_or(Error::OutOfMemory)?;
     object.handle.store(handle, Ordering::Release);
     Ok(handle)
@@ -51,19 +51,26 @@ pub fn retain(handle: Handle, count: u32) -> Result<()> {
 
 /// Releases references of the caller.
 pub fn release(handle: Handle, count: u32) -> Result<()> {
-    get(handle)?.release(count)
+    get(handle)?.release(u64::from(count))
+}
+
+/// The number of references to an object.
+pub fn references(handle: Handle) -> Result<u64> {
+    Ok(*lock(&get(handle)?.references))
 }
 
 impl Object {
     fn retain(&self, count: u32) -> Result<()> {
         let mut references = lock(&self.references);
-        let sum = references.checked_add(count).filter(|sum| count > 0 && *sum <= MOST);
         // An object without references is on its way out.
-        *references = sum.filter(|_| *references > 0).ok_or(Error::InvalidValue)?;
+        if count == 0 || count > MOST || *references == 0 {
+            return Err(Error::InvalidValue);
+        }
+        *references = references.saturating_add(u64::from(count));
         Ok(())
     }
 
-    fn release(&self, count: u32) -> Result<()> {
+    fn release(&self, count: u64) -> Result<()> {
         let mut references = lock(&self.references);
         if count == 0 || count > *references {
             return Err(Error::InvalidValue);
@@ -85,12 +92,12 @@ impl Graph {
         if count == 0 {
             return Err(Error::InvalidValue);
         }
-        if moved {
-            if *lock(&object.references) < count {
-                return Err(Error::InvalidValue);
-            }
-        } else {
+        if !moved {
             object.retain(count)?;
+        }
+        let count = u64::from(count);
+        if *lock(&object.references) < count {
+            return Err(Error::InvalidValue);
         }
         let mut objects = self.objects();
         let held = objects.0.entry(handle).or_insert((object, 0));
@@ -98,13 +105,16 @@ impl Graph {
         Ok(())
     }
 
-    /// Releases references that the graph holds.
+    /// Releases references that the graph holds. If it holds fewer, all of them are released, which is no error
+    /// on the hardware either.
     pub fn release_object(&self, handle: Handle, count: u32) -> Result<()> {
-        let mut objects = self.objects();
-        let held = objects.0.get_mut(&handle).ok_or(Error::InvalidValue)?;
-        if count == 0 || count > held.1 {
+        get(handle)?;
+        if count == 0 {
             return Err(Error::InvalidValue);
         }
+        let mut objects = self.objects();
+        let Some(held) = objects.0.get_mut(&handle) else { return Ok(()) };
+        let count = u64::from(count).min(held.1);
         held.1 -= count;
         let object = Arc::clone(&held.0);
         if held.1 == 0 {

@@ -31,9 +31,6 @@ pub(crate) struct Plan {
     pub(super) memory: Vec<Memory>,
     /// The steps that record events or wait for them.
     pub(super) events: Vec<u32>,
-    /// Whether a step, here or in a body, may be a launch without blocks, which keeps the graph from being
-    /// launched.
-    pub(super) may_lack_blocks: bool,
 }
 
 /// A change of graph memory.
@@ -71,11 +68,6 @@ impl Task {
     pub(super) fn of(work: &Work) -> Task {
         work.operation().map_or(Task::Nothing, Task::Run)
     }
-
-    /// Whether it is a launch without blocks.
-    pub(super) fn lacks_blocks(&self) -> bool {
-        matches!(self, Task::Run(Operation::Launch(launch)) if launch.is_empty())
-    }
 }
 
 impl Plan {
@@ -85,26 +77,6 @@ impl Plan {
         match bounds {
             (Some(&from), Some(&to)) => self.after.get(from as usize..to as usize).unwrap_or_default(),
             _ => &[],
-        }
-    }
-
-    /// Whether an enabled step, here or in a body, is a launch without blocks.
-    pub(super) fn lacks_blocks(&self) -> bool {
-        self.may_lack_blocks
-            && self.steps.iter().filter(|step| step.enabled).any(|step| match &step.task {
-                Task::Branch(branch) => branch.bodies.iter().any(|body| body.lacks_blocks()),
-                task => task.lacks_blocks(),
-            })
-    }
-
-    /// Notes that a step, here or in a body, gets a launch without blocks.
-    pub(super) fn note_lack_of_blocks(plan: &mut Arc<Plan>) {
-        let plan = Arc::make_mut(plan);
-        plan.may_lack_blocks = true;
-        for step in &mut plan.steps {
-            if let Task::Branch(branch) = &mut step.task {
-                branch.bodies.iter_mut().for_each(Plan::note_lack_of_blocks);
-            }
         }
     }
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::handle::Handle;
+use crate::memory;
 use crate::memory::transfer::{Place, Side};
 
 use super::conditional::Conditional;
@@ -38,6 +39,16 @@ pub enum Outcome {
     AttributesChanged,
 }
 
+/// Which interface asks for an update. They differ in what it may change about a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Of a copy of several rows only the addresses, and no address to memory of another context (recorded on an
+    /// H200).
+    Cuda,
+    /// Everything but the direction and the kinds of memory.
+    Hip,
+}
+
 /// Why an update was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -56,13 +67,13 @@ impl Failure {
 }
 
 /// Updates an executable graph: its nodes do what the paired nodes of `graph` do. Changes nothing on failure.
-pub fn update(exec: &Exec, graph: &Graph) -> Result<(), Failure> {
-    let changes = changes(exec.graph(), graph, exec.flags)?;
+pub fn update(exec: &Exec, graph: &Graph, rules: Rules) -> Result<(), Failure> {
+    let changes = changes(exec.graph(), graph, (rules, exec.flags))?;
     exec.apply(changes).map_err(|_| Failure::at(Outcome::Error, 0))
 }
 
-/// The nodes of `old` with the work that `new` gives them.
-pub(super) fn changes(old: &Graph, new: &Graph, flags: u64) -> Result<Vec<(Handle, Work)>, Failure> {
+/// The nodes of `old` with the work that `new` gives them, by the rules and the flags of the executable graph.
+pub(super) fn changes(old: &Graph, new: &Graph, by: (Rules, u64)) -> Result<Vec<(Handle, Work)>, Failure> {
     // A snapshot of the new graph: its own lock is free while the old graph's is held.
     let new = new.snapshot();
     let (old, new) = (old.lock(), new.lock());
@@ -72,13 +83,12 @@ pub(super) fn changes(old: &Graph, new: &Graph, flags: u64) -> Result<Vec<(Handl
         if before.work.kind() != after.work.kind() {
             return Err(Failure::at(Outcome::NodeTypeChanged, after.handle));
         }
-        check_change(&before.work, &after.work, flags)
-            .map_err(|outcome| Failure::at(outcome, after.handle))?;
+        check_change(&before.work, &after.work, by).map_err(|outcome| Failure::at(outcome, after.handle))?;
         match (&before.work, &after.work) {
-            (Work::Child(one), Work::Child(other)) => changes.extend(self::changes(one, other, flags)?),
+            (Work::Child(one), Work::Child(other)) => changes.extend(self::changes(one, other, by)?),
             (Work::Conditional(one), Work::Conditional(other)) => {
                 for (one, other) in one.bodies.iter().zip(&other.bodies) {
-                    changes.extend(self::changes(one, other, flags)?);
+                    changes.extend(self::changes(one, other, by)?);
                 }
                 // The kernels of the new graph set the new graph's variable.
                 let variable = Arc::clone(&other.variable);
@@ -103,7 +113,7 @@ fn pairs(old: &Body, new: &Body) -> Result<Vec<(usize, usize)>, Failure> {
     }
     let (before, after) = (exits(old), exits(new));
     if before.len() != after.len() {
-        let node = after.last().and_then(|&index| new.entry(index).ok());
+        let node = after.first().and_then(|&index| new.entry(index).ok());
         return Err(topology(node.map_or(0, |entry| entry.handle)));
     }
     let (mut forth, mut back) = (vec![None; old.room()], vec![None; new.room()]);
@@ -140,7 +150,7 @@ fn pairs(old: &Body, new: &Body) -> Result<Vec<(usize, usize)>, Failure> {
 }
 
 /// Checks that the work of a node can become other work of the same kind.
-pub(super) fn check_change(old: &Work, new: &Work, flags: u64) -> Result<(), Outcome> {
+pub(super) fn check_change(old: &Work, new: &Work, (rules, flags): (Rules, u64)) -> Result<(), Outcome> {
     let parameters = |same: bool| if same { Ok(()) } else { Err(Outcome::ParametersChanged) };
     match (old, new) {
         (Work::Kernel(old), Work::Kernel(new)) => {
@@ -157,11 +167,15 @@ pub(super) fn check_change(old: &Work, new: &Work, flags: u64) -> Result<(), Out
             Ok(())
         }
         (Work::Copy(old), Work::Copy(new)) => {
-            let same = |a: &Side, b: &Side| kind_of(a) == kind_of(b);
             let (before, after) = (old.note[0], new.note[0]);
             let direction = before == after || before == 0 || after == 0;
+            let (old, new) = (&old.asked, &new.asked);
+            let both = |same: fn(&Side, &Side) -> bool| same(&old.from, &new.from) && same(&old.to, &new.to);
+            let rows = old.has_rows() || new.has_rows();
+            let for_cuda =
+                || both(|a, b| same_context(address(a), address(b))) && (!rows || old.shape() == new.shape());
             parameters(
-                direction && same(&old.asked.from, &new.asked.from) && same(&old.asked.to, &new.asked.to),
+                direction && both(|a, b| kind_of(a) == kind_of(b)) && (rules == Rules::Hip || for_cuda()),
             )
         }
         (Work::Fill(old), Work::Fill(new)) => {
@@ -169,7 +183,8 @@ pub(super) fn check_change(old: &Work, new: &Work, flags: u64) -> Result<(), Out
             let shape =
                 |fill: &crate::memory::copy::Fill| (fill.width, fill.height, fill.element, fill.pitch);
             let rows = old.fill.height > 1 || new.fill.height > 1;
-            parameters(!rows || shape(&old.fill) == shape(&new.fill))
+            let same = same_context(Some(old.fill.to), Some(new.fill.to));
+            parameters(same && (!rows || shape(&old.fill) == shape(&new.fill)))
         }
         (Work::Semaphores(old), Work::Semaphores(new)) if old.signals() == new.signals() => {
             parameters(old.count() == new.count())
@@ -184,6 +199,22 @@ pub(super) fn check_change(old: &Work, new: &Work, flags: u64) -> Result<(), Out
         (old, new) if old.kind() == new.kind() => Ok(()),
         _ => Err(Outcome::NodeTypeChanged),
     }
+}
+
+/// The address of a side in memory of devices.
+fn address(side: &Side) -> Option<u64> {
+    match side.place {
+        Place::Device(address) | Place::Any(address) => Some(address),
+        Place::Host(_) | Place::Array(_) => None,
+    }
+}
+
+/// Whether two addresses are in memory of the same context, as far as it belongs to one.
+fn same_context(old: Option<u64>, new: Option<u64>) -> bool {
+    let context = |address: Option<u64>| {
+        memory::find(address?).map(|allocation| allocation.context.1).filter(|context| *context != 0)
+    };
+    context(old).zip(context(new)).is_none_or(|(old, new)| old == new)
 }
 
 /// The kind of memory of a side: where it is declared to be.

@@ -68,7 +68,6 @@ pub enum Kind {
 }
 
 /// A kernel node.
-#[derive(Clone)]
 pub struct Kernel {
     /// The checked launch.
     pub launch: Prepared,
@@ -76,8 +75,15 @@ pub struct Kernel {
     pub name: Name,
     /// The launch attributes that were set, by number. Those that matter are part of the launch too.
     pub attributes: BTreeMap<u32, [u64; 8]>,
-    /// The addresses of the parameters in `launch`, for programs that ask.
-    pointers: OnceLock<Box<[u64]>>,
+    /// What programs that ask are told of the parameters in `launch`.
+    told: OnceLock<Box<[u64]>>,
+}
+
+impl Clone for Kernel {
+    /// What programs are told of the parameters lies in the node, so the copy has its own.
+    fn clone(&self) -> Self {
+        Kernel::new(self.launch.clone(), self.name, self.attributes.clone())
+    }
 }
 
 /// How a program names the kernel of a node.
@@ -89,6 +95,8 @@ pub struct Name {
     pub kernel: Handle,
     /// The context given with it, or 0.
     pub context: Handle,
+    /// The size of the parameters, if the program gave them in one buffer.
+    pub packed: Option<usize>,
 }
 
 /// A copy node. An empty copy does nothing.
@@ -142,6 +150,7 @@ impl Batch {
 #[derive(Clone)]
 pub struct Semaphores {
     steps: Arc<[Step]>,
+    signals: bool,
     told: OnceLock<Arc<Told>>,
 }
 
@@ -155,20 +164,13 @@ pub struct Told {
 
 impl Semaphores {
     /// A node of these steps: all of them signals, or all of them waits.
-    ///
-    /// # Errors
-    /// [`Error::InvalidValue`]: there are none.
-    pub fn new(steps: Arc<[Step]>) -> Result<Self> {
-        if steps.is_empty() {
-            Err(Error::InvalidValue)
-        } else {
-            Ok(Semaphores { steps, told: OnceLock::new() })
-        }
+    pub fn new(steps: Arc<[Step]>, signals: bool) -> Self {
+        Semaphores { steps, signals, told: OnceLock::new() }
     }
 
     /// Whether it signals.
     pub fn signals(&self) -> bool {
-        matches!(self.steps.first(), Some(Step::Signal(..)))
+        self.signals
     }
 
     /// The number of semaphores.
@@ -195,13 +197,20 @@ impl Semaphores {
 impl Kernel {
     /// A node with a launch that has passed [`check`](crate::launch::check).
     pub fn new(launch: Prepared, name: Name, attributes: BTreeMap<u32, [u64; 8]>) -> Self {
-        Kernel { launch, name, attributes, pointers: OnceLock::new() }
+        Kernel { launch, name, attributes, told: OnceLock::new() }
     }
 
-    /// The addresses of the parameters. They lie in the node and are valid until it is changed or destroyed.
-    pub fn pointers(&self) -> &[u64] {
-        self.pointers.get_or_init(|| {
+    /// The addresses of the parameters, or, if the program gave one buffer, the list that describes it:
+    /// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its address, `CU_LAUNCH_PARAM_BUFFER_SIZE` and the address of its
+    /// size, `CU_LAUNCH_PARAM_END`, the size. They lie in the node and are valid until it is changed or destroyed.
+    pub fn told(&self) -> &[u64] {
+        self.told.get_or_init(|| {
             let bytes = self.launch.params().bytes().as_ptr() as u64;
+            if let Some(size) = self.name.packed {
+                let mut list = Box::new([1, bytes, 2, 0, 0, size as u64]);
+                list[3] = &raw const list[5] as u64;
+                return list;
+            }
             let info = self.launch.function().info();
             info.params.iter().map(|param| bytes + u64::from(param.offset)).collect()
         })
@@ -270,7 +279,8 @@ impl Work {
             Operation::Host(call @ HostCall::Function { .. }) => Work::Host(call),
             Operation::Word(step) => Work::Batch(Box::new(Batch::new(Arc::new([step]), context))),
             Operation::Batch(steps) if matches!(steps.first(), Some(Step::Signal(..) | Step::Await(..))) => {
-                Work::Semaphores(Box::new(Semaphores::new(steps)?))
+                let signals = matches!(steps.first(), Some(Step::Signal(..)));
+                Work::Semaphores(Box::new(Semaphores::new(steps, signals)))
             }
             Operation::Batch(steps) => Work::Batch(Box::new(Batch::new(steps, context))),
             Operation::Graph(launch) => Work::Child(launch.exec().as_child()?),
@@ -319,6 +329,17 @@ impl Work {
     pub(super) fn can_be_conditional(&self) -> bool {
         let kinds = [Kind::Kernel, Kind::Copy, Kind::Fill, Kind::Child, Kind::Empty, Kind::Conditional];
         kinds.contains(&self.kind())
+    }
+
+    /// The handle of the context that a kernel, copy or fill runs in.
+    pub(super) fn context(&self) -> Option<Handle> {
+        match self {
+            Work::Kernel(kernel) => Some(kernel.launch.function().module.context.handle),
+            Work::Copy(copying) => Some(copying.context),
+            Work::Fill(filling) => Some(filling.context),
+            _ => None,
+        }
+        .filter(|context| *context != 0)
     }
 
     /// Ends what belongs to a node of a graph alone.

@@ -146,6 +146,12 @@ pub struct Filling {
 }
 
 impl Filling {
+    /// Fails if the destination is memory of a graph that is not allocated.
+    #[inline]
+    pub(crate) fn check_present(&self) -> Result<()> {
+        self.within.check_present()
+    }
+
     /// The rows that it fills.
     pub(crate) fn fill(&self) -> Fill {
         self.fill

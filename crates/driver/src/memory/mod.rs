@@ -20,7 +20,7 @@ pub mod value;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use host::mapped::Watched;
@@ -82,6 +82,9 @@ pub struct Allocation {
     pub sync_memops: AtomicU32,
     /// The advice given for managed memory.
     pub advice: Mutex<managed::Advice>,
+    /// Whether it is memory of a graph ([`Kind::Graph`]) that is not allocated: nodes may name it, but the
+    /// program cannot use it.
+    absent: AtomicBool,
     /// The pool that counts it as in use.
     counted_by: Option<Arc<pool::Pool>>,
     /// Start and size of the mapping of [`Kind::Imported`], and what notices that its file is truncated.
@@ -147,6 +150,7 @@ fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Al
         managed: false,
         sync_memops: AtomicU32::new(u32::from(!matches!(kind, Kind::Host | Kind::Registered))),
         advice: Mutex::default(),
+        absent: AtomicBool::new(false),
         counted_by: None,
         mapped: (0, 0),
         watched: None,
@@ -316,6 +320,26 @@ pub(crate) fn for_graph(
     let allocation = Arc::new(allocation);
     insert(Arc::clone(&allocation));
     Ok(allocation)
+}
+
+impl Allocation {
+    /// Whether the program can use it, after all work submitted so far.
+    pub fn is_present(&self) -> bool {
+        !self.absent.load(Ordering::Relaxed)
+    }
+
+    /// For work that is submitted.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: memory of a graph that is not allocated.
+    pub(crate) fn check_present(&self) -> Result<()> {
+        if self.is_present() { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+
+    /// Notes whether memory of a graph is allocated.
+    pub(crate) fn set_present(&self, present: bool) {
+        self.absent.store(!present, Ordering::Relaxed);
+    }
 }
 
 /// Counts bytes of graph memory as used.

@@ -62,6 +62,18 @@ pub struct Transfer {
     pub extent: [u64; 3],
 }
 
+impl Transfer {
+    /// Whether it copies more than one row.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.extent[1] > 1 || self.extent[2] > 1
+    }
+
+    /// What it copies apart from where: the extent and the pitches.
+    pub(crate) fn shape(&self) -> ([u64; 3], [[u64; 2]; 2]) {
+        (self.extent, [self.from.pitch, self.to.pitch])
+    }
+}
+
 /// The maximum pitch.
 const MAX_PITCH: u64 = 0x7fff_ffff;
 /// Program memory up to this size is read before an asynchronous copy returns, so that the call need not wait
@@ -84,6 +96,13 @@ enum Keep {
 impl Keep {
     fn is_program(&self) -> bool {
         matches!(self, Keep::Program)
+    }
+
+    fn check_present(&self) -> Result<()> {
+        match self {
+            Keep::Allocation(allocation) => allocation.check_present(),
+            Keep::Program | Keep::Array(_) | Keep::Bytes(_) => Ok(()),
+        }
     }
 
     fn is_device(&self) -> bool {
@@ -186,6 +205,9 @@ impl Transfer {
         let stream = stream()?;
         if let Some(keeps) = keeps {
             self.submit(keeps, &stream, Policy::waiting(wait))?;
+        } else if wait {
+            // A copy that waits concerns a capture also if it copies nothing (recorded on an H200).
+            stream.check_not_capturing()?;
         }
         Ok(())
     }
@@ -268,6 +290,13 @@ impl Copy {
             // SAFETY: the creator of the copy guarantees the source until this call returns.
             self.from = Keep::Bytes(Arc::new(unsafe { block.gather() }));
         }
+    }
+
+    /// Fails if a side is memory of a graph that is not allocated.
+    #[inline]
+    pub(crate) fn check_present(&self) -> Result<()> {
+        self.from.check_present()?;
+        self.to.check_present()
     }
 
     #[inline]

@@ -49,8 +49,6 @@ pub struct Capture {
     pub id: u64,
     /// The graph that the nodes are added to.
     pub graph: Arc<Graph>,
-    /// Whether the graph was made for the capture, and ends with it if it fails.
-    owns_graph: bool,
     mode: Mode,
     thread: ThreadId,
     invalid: AtomicBool,
@@ -187,6 +185,15 @@ impl Capture {
         self.ended.load(Ordering::Acquire)
     }
 
+    fn is_of_another_thread(&self) -> bool {
+        self.mode != Mode::Relaxed && self.thread != std::thread::current().id()
+    }
+
+    /// Whether it has ended or is invalid.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_ended() || self.is_invalid()
+    }
+
     /// Releases all streams.
     fn end(self: &Arc<Self>) {
         if self.ended.swap(true, Ordering::AcqRel) {
@@ -198,16 +205,14 @@ impl Capture {
             lock(&stream.capture).take_if(|part| Arc::ptr_eq(&part.capture, self));
         }
         lock(&CAPTURES).retain(|other| !Arc::ptr_eq(other, self));
-        self.graph.capturing(false);
+        self.graph.end_capture();
         ACTIVE.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Ends it without a result. A graph that the program gave keeps the nodes that it got.
+    /// Ends it without a result. The graph is gone, even if the program gave it (recorded on an H200).
     fn give_up(self: &Arc<Self>) {
         self.end();
-        if self.owns_graph {
-            self.graph.end();
-        }
+        self.graph.end();
     }
 
     /// Whether blocking streams of a context take part, on which the legacy stream would depend.
@@ -231,26 +236,31 @@ impl Capture {
     }
 }
 
+/// The address of a list; null if it has no elements.
+fn address<T>(list: &[T]) -> u64 {
+    if list.is_empty() { 0 } else { list.as_ptr() as u64 }
+}
+
 impl Stream {
     /// Begins a capture into a new graph, or into `to`: a graph, with the nodes that the first captured one
     /// depends on.
     ///
     /// # Errors
     /// [`Error::StreamCaptureUnsupported`]: the legacy stream. [`Error::IllegalState`]: the stream is
-    /// capturing. [`Error::InvalidValue`]: nodes of another graph.
+    /// capturing, or another stream captures into the graph. [`Error::InvalidValue`]: nodes of another graph.
     pub fn begin_capture(
         self: &Arc<Self>,
         mode: Mode,
         to: Option<(Arc<Graph>, Vec<Dependency>)>,
     ) -> Result<()> {
         if self.kind == Kind::Legacy {
+            self.forbid_legacy()?;
             return Err(Error::StreamCaptureUnsupported);
         }
         let mut own = lock(&self.capture);
         if own.is_some() {
             return Err(Error::IllegalState);
         }
-        let owns_graph = to.is_none();
         let (graph, next) = match to {
             Some((graph, next)) => {
                 graph.check_dependencies(&next)?;
@@ -258,11 +268,10 @@ impl Stream {
             }
             None => (graph::create()?, Vec::new()),
         };
-        graph.capturing(true);
+        graph.begin_capture()?;
         let capture = Arc::new(Capture {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             graph,
-            owns_graph,
             mode,
             thread: std::thread::current().id(),
             invalid: AtomicBool::new(false),
@@ -280,8 +289,9 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::IllegalState`]: the stream is not capturing. [`Error::StreamCaptureUnmatched`]: the capture
-    /// began in another stream. [`Error::StreamCaptureWrongThread`]: it began in another thread and is not
-    /// relaxed. [`Error::StreamCaptureInvalidated`], [`Error::StreamCaptureUnjoined`]: there is no graph.
+    /// began in another stream, and becomes invalid. [`Error::StreamCaptureWrongThread`]: it began in another
+    /// thread and is not relaxed; it ends without a graph, as [`Error::StreamCaptureInvalidated`] and
+    /// [`Error::StreamCaptureUnjoined`] do.
     pub fn end_capture(self: &Arc<Self>) -> Result<Arc<Graph>> {
         let (capture, next) = match &*lock(&self.capture) {
             Some(part) => (Arc::clone(&part.capture), part.next.clone()),
@@ -291,7 +301,8 @@ impl Stream {
             capture.invalidate();
             return Err(Error::StreamCaptureUnmatched);
         }
-        if capture.mode != Mode::Relaxed && capture.thread != std::thread::current().id() {
+        if capture.is_of_another_thread() {
+            capture.give_up();
             return Err(Error::StreamCaptureWrongThread);
         }
         let outcome = match capture.is_invalid() {
@@ -305,6 +316,15 @@ impl Stream {
             capture.end();
         }
         outcome
+    }
+
+    /// Whether a capture began in this stream that only another thread can end with a graph.
+    pub fn captures_for_another_thread(self: &Arc<Self>) -> bool {
+        let capture = lock(&self.capture).as_ref().map(|part| Arc::clone(&part.capture));
+        capture.is_some_and(|capture| {
+            let origin = lock(&capture.streams).first().is_some_and(|origin| Arc::ptr_eq(origin, self));
+            origin && capture.is_of_another_thread()
+        })
     }
 
     /// What is known of the capture that the stream takes part in; `None` if it is not capturing.
@@ -329,8 +349,8 @@ impl Stream {
                 valid: !part.capture.is_invalid(),
                 capture: Arc::clone(&part.capture),
                 plain: part.next.iter().all(|(_, edge)| edge.is_default()),
-                nodes: (part.told.0.as_ptr() as u64, part.told.0.len()),
-                edges: part.told.1.as_ptr() as u64,
+                nodes: (address(&part.told.0), part.told.0.len()),
+                edges: address(&part.told.1),
             }
         }))
     }
@@ -340,6 +360,9 @@ impl Stream {
     /// # Errors
     /// [`Error::IllegalState`]: the stream is not capturing. [`Error::InvalidValue`]: nodes of another graph.
     pub fn change_dependencies(&self, nodes: &[Dependency], change: Change) -> Result<()> {
+        if self.kind == Kind::Legacy {
+            self.forbid_legacy()?;
+        }
         let mut own = lock(&self.capture);
         let part = own.as_mut().ok_or(Error::IllegalState)?;
         if part.capture.is_invalid() {
@@ -388,7 +411,7 @@ impl Stream {
     }
 
     /// Whether the stream takes part in a capture.
-    pub(crate) fn is_capturing(&self) -> bool {
+    pub fn is_capturing(&self) -> bool {
         active() && lock(&self.capture).is_some()
     }
 
@@ -402,8 +425,10 @@ impl Stream {
         if self.kind == Kind::Legacy {
             if let Operation::Wait(wait) = &operation
                 && let Last::Captured(capture, _) = wait.event().last()
-                && !capture.has_ended()
             {
+                if capture.has_ended() {
+                    return Err(Error::InvalidValue);
+                }
                 capture.invalidate();
                 return Err(Error::StreamCaptureImplicit);
             }
@@ -447,7 +472,7 @@ impl Stream {
         reached: Vec<Dependency>,
     ) -> Result<()> {
         if capture.has_ended() {
-            return Err(Error::CapturedEvent);
+            return Err(Error::InvalidValue);
         }
         if capture.is_invalid() {
             return Err(Error::StreamCaptureInvalidated);
@@ -532,6 +557,10 @@ impl Part {
             Last::Captured(capture, reached) if Arc::ptr_eq(&capture, &self.capture) => {
                 self.add(&reached);
                 Ok(())
+            }
+            Last::Captured(capture, _) if capture.has_ended() => {
+                self.capture.invalidate();
+                Err(Error::InvalidValue)
             }
             Last::Captured(capture, _) => {
                 capture.invalidate();

@@ -110,12 +110,9 @@ impl Operation {
                 }
             }
             Operation::Graph(launch) => launch.settle(after)?,
-            Operation::Copy(_)
-            | Operation::Fill(_)
-            | Operation::Word(_)
-            | Operation::Batch(_)
-            | Operation::Host(_)
-            | Operation::Fault(_) => {}
+            Operation::Copy(copy) => copy.check_present()?,
+            Operation::Fill(filling) => filling.check_present()?,
+            Operation::Word(_) | Operation::Batch(_) | Operation::Host(_) | Operation::Fault(_) => {}
         }
         Ok(Rest::Run)
     }

@@ -90,7 +90,12 @@ api! {
     Context Legal fn hipStreamEndCapture / hipStreamEndCapture_spt (handle: Handle, graph: Out<Handle>) |own| {
         let graph = graph.required()?;
         graph.set(0);
-        graph.set(stream(handle, own)?.end_capture()?.handle);
+        let stream = stream(handle, own)?;
+        // AMD's runtime leaves the capture as it is; with CUDA it ends.
+        if stream.captures_for_another_thread() {
+            return Err(Error::StreamCaptureWrongThread);
+        }
+        graph.set(stream.end_capture()?.handle);
         Ok(())
     }
 

@@ -29,6 +29,14 @@ fn get(handle: Handle) -> Result<Arc<Event>> {
     Ok(event::get(handle)?)
 }
 
+/// As [`get`], for a call that asks for the last record. As in AMD's runtime, records of a capture end with it; with
+/// CUDA such an event is invalid until it is recorded again.
+pub(super) fn with_record(handle: Handle) -> Result<Arc<Event>> {
+    let event = get(handle)?;
+    event.forget_ended_capture();
+    Ok(event)
+}
+
 /// `hipEventRecordExternal`: for stream capture; otherwise it has no effect.
 const EXTERNAL: u32 = 1;
 
@@ -72,17 +80,17 @@ api! {
     }
 
     Context Invalidates fn hipEventQuery(handle: Handle) {
-        if get(handle)?.query()? { Ok(current::context()?.check()?) } else { Err(Error::NotReady) }
+        if with_record(handle)?.query()? { Ok(current::context()?.check()?) } else { Err(Error::NotReady) }
     }
 
     Context Invalidates fn hipEventSynchronize(handle: Handle) {
-        get(handle)?.synchronize()?;
+        with_record(handle)?.synchronize()?;
         Ok(current::context()?.check()?)
     }
 
     Context Invalidates fn hipEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
         milliseconds.required()?;
-        let (start, end) = (get(start)?, get(end)?);
+        let (start, end) = (with_record(start)?, with_record(end)?);
         if start.context_id != end.context_id {
             return Err(Error::InvalidHandle);
         }

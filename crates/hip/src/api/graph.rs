@@ -136,7 +136,8 @@ api! {
         out: Out<Handle>, data: u64, destructor: Option<extern "C" fn(u64)>, count: u32, flags: u32,
     ) {
         out.required()?;
-        if flags != NO_DESTRUCTOR_SYNC {
+        // CUDA takes any number of references.
+        if flags != NO_DESTRUCTOR_SYNC || count > i32::MAX as u32 {
             return Err(Error::InvalidValue);
         }
         out.set(object::create(data, destructor.ok_or(Error::InvalidValue)?, count)?);
@@ -165,6 +166,10 @@ api! {
     Device Legal fn hipGraphReleaseUserObject(graph: Handle, handle: Handle, count: u32) {
         let graph = graph::get(graph)?;
         check_object(handle, count)?;
+        // With CUDA, the graph releases all that it has.
+        if object::references(handle).is_ok_and(|all| all < u64::from(count)) {
+            return Ok(());
+        }
         quietly(graph.release_object(handle, count))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use driver::graph::exec::{self, Exec, Refusal, flag};
-use driver::graph::update::{self, Failure, Outcome};
+use driver::graph::update::{self, Failure, Outcome, Rules};
 use driver::graph::{self, Work};
 
 use super::graph_node::check_symbol;
@@ -59,7 +59,7 @@ fn attributes_of(exec: &Exec, of: Handle) -> Result<Attributes> {
 
 /// Replaces the graph of a child node. HIP has an error of its own for a graph of another structure.
 fn set_child(exec: &Exec, of: Handle, child: &graph::Graph) -> Result<()> {
-    exec.set_child(of, child).map_err(|_| Error::Unknown)
+    exec.set_child(Rules::Hip, of, child).map_err(|_| Error::Unknown)
 }
 
 api! {
@@ -130,7 +130,7 @@ api! {
     Context Legal fn hipGraphExecUpdate(handle: Handle, graph: Handle, failed: Out<Handle>, result: Out<u32>) {
         let (failed, result) = (failed.required()?, result.required()?);
         let (exec, graph) = (exec::get(handle)?, graph::get(graph)?);
-        match update::update(&exec, &graph) {
+        match update::update(&exec, &graph, Rules::Hip) {
             Ok(()) => {
                 result.set(0);
                 Ok(())
@@ -146,7 +146,7 @@ api! {
     Context Legal fn hipGraphExecKernelNodeSetParams(handle: Handle, of: Handle, params: In<KernelNodeParams>) {
         let exec = exec::get(handle)?;
         let attributes = attributes_of(&exec, of)?;
-        Ok(exec.set_work(of, node::kernel(&params.get()?, &attributes)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::kernel(&params.get()?, &attributes)?)?)
     }
 
     Context Legal fn hipGraphExecMemcpyNodeSetParams(
@@ -155,7 +155,7 @@ api! {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Copy(_)))?;
         // Any error in the description is an invalid value here.
         let work = node::volume(&params.get()?).map_err(|_| Error::InvalidValue)?;
-        Ok(exec.set_work(of, work)?)
+        Ok(exec.set_work(Rules::Hip, of, work)?)
     }
 
     Context Legal fn hipGraphExecMemcpyNodeSetParams1D(
@@ -165,7 +165,7 @@ api! {
         if to == from {
             return Err(Error::InvalidValue);
         }
-        Ok(exec.set_work(of, node::line(to, from, size, kind)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::line(to, from, size, kind)?)?)
     }
 
     Context Legal fn hipGraphExecMemcpyNodeSetParamsFromSymbol(
@@ -174,7 +174,7 @@ api! {
         check_symbol(symbol, other)?;
         let exec = exec_with(handle, of, |work| matches!(work, Work::Copy(_)))?;
         let copy = Copy { symbol, other, size, offset, kind, to_symbol: false };
-        Ok(exec.set_work(of, node::symbol_copy(&copy)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::symbol_copy(&copy)?)?)
     }
 
     Context Legal fn hipGraphExecMemcpyNodeSetParamsToSymbol(
@@ -183,7 +183,7 @@ api! {
         check_symbol(symbol, other)?;
         let exec = exec_with(handle, of, |work| matches!(work, Work::Copy(_)))?;
         let copy = Copy { symbol, other, size, offset, kind, to_symbol: true };
-        Ok(exec.set_work(of, node::symbol_copy(&copy)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::symbol_copy(&copy)?)?)
     }
 
     Context Legal fn hipDrvGraphExecMemcpyNodeSetParams(
@@ -191,24 +191,24 @@ api! {
     ) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Copy(_)))?;
         let work = node::driver_volume(&params.get()?, &node::TYPES).map_err(|_| Error::InvalidValue)?;
-        Ok(exec.set_work(of, work)?)
+        Ok(exec.set_work(Rules::Hip, of, work)?)
     }
 
     Context Legal fn hipGraphExecMemsetNodeSetParams(handle: Handle, of: Handle, params: In<FillNodeParams>) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Fill(_)))?;
-        Ok(exec.set_work(of, node::filling(&params.get()?)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::filling(&params.get()?)?)?)
     }
 
     Context Legal fn hipDrvGraphExecMemsetNodeSetParams(
         handle: Handle, of: Handle, params: In<DriverFillNodeParams>, _context: Handle,
     ) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Fill(_)))?;
-        Ok(exec.set_work(of, node::filling(&params.get()?.into())?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::filling(&params.get()?.into())?)?)
     }
 
     Context Legal fn hipGraphExecHostNodeSetParams(handle: Handle, of: Handle, params: In<HostNodeParams>) {
         let exec = exec::get(handle)?;
-        Ok(exec.set_work(of, node::host(&params.get()?)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::host(&params.get()?)?)?)
     }
 
     Context Legal fn hipGraphExecChildGraphNodeSetParams(handle: Handle, of: Handle, child: Handle) {
@@ -218,12 +218,12 @@ api! {
 
     Context Legal fn hipGraphExecEventRecordNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Record(_)))?;
-        Ok(exec.set_work(of, node::record(event)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::record(event)?)?)
     }
 
     Context Legal fn hipGraphExecEventWaitNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Wait(_)))?;
-        Ok(exec.set_work(of, node::wait(event)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::wait(event)?)?)
     }
 
     /// No node of a HIP program has external semaphores.
@@ -243,7 +243,7 @@ api! {
         handle: Handle, of: Handle, params: In<BatchNodeParams>,
     ) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Batch(_)))?;
-        Ok(exec.set_work(of, node::batch(&params.get()?)?)?)
+        Ok(exec.set_work(Rules::Hip, of, node::batch(&params.get()?)?)?)
     }
 
     Context Legal fn hipGraphExecNodeSetParams(handle: Handle, of: Handle, params: In<NodeParams>) {
@@ -259,7 +259,7 @@ api! {
                 work.abandon();
                 outcome
             }
-            work => Ok(exec.set_work(of, work)?),
+            work => Ok(exec.set_work(Rules::Hip, of, work)?),
         }
     }
 

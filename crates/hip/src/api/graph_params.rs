@@ -72,7 +72,7 @@ pub(super) fn kernel_params(kernel: &Kernel) -> KernelNodeParams {
     let (config, function) = (kernel.launch.config(), kernel.launch.function());
     let captured = kernel.name.function == function.handle || kernel.name.function == 0;
     let stub = if captured { registered::stub_of(function) } else { None };
-    let pointers = kernel.pointers();
+    let pointers = kernel.told();
     KernelNodeParams {
         block: config.block,
         extra: In::at_address(0),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use driver::event;
 use driver::handle::lock;
 use driver::memory::value::{Comparison, Condition, Step, Word};
 use driver::stream::{self as streams, HostCall, Kind, LOWEST_PRIORITY, Operation, Policy, Stream};
@@ -245,7 +244,7 @@ api! {
         handle: Handle, event: Handle, flags: u32,
     ) |own| {
         let stream = stream(handle, own).map_err(|_| Error::InvalidHandle)?;
-        let event = event::get(event)?;
+        let event = super::event::with_record(event)?;
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
