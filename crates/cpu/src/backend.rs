@@ -124,8 +124,8 @@ impl Backend for Cpu {
         described(devices, compute_capability, memory, self.executor.config.workers)
     }
 
-    fn watch_mapped_files(&self) {
-        grid::watch_mapped_files();
+    fn catch_faults(&self) {
+        grid::catch_faults();
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {

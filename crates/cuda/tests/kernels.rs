@@ -3,6 +3,7 @@
 mod ahead;
 mod conditional;
 mod exit;
+mod handles;
 mod libraries;
 mod library;
 mod multicast;

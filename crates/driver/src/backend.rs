@@ -16,9 +16,9 @@ pub trait Backend: Send + Sync {
     /// Parses, checks, links and lowers the texts of one module. Reports every error in them.
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError>;
 
-    /// A file that others can truncate is mapped, as [`host::mapped`] describes: the handler of SIGBUS is needed
-    /// from now on.
-    fn watch_mapped_files(&self) {}
+    /// The handlers of SIGBUS and SIGSEGV are needed from now on: a file that others can truncate is mapped
+    /// ([`host::mapped`]), or pages are about to be replaced ([`host::moving`]).
+    fn catch_faults(&self) {}
 
     /// A context was destroyed: drops what was kept for its id, such as the heap of device `malloc`.
     fn context_destroyed(&self, context: u64) {

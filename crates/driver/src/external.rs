@@ -91,7 +91,7 @@ pub fn map_buffer(context: &Context, handle: Handle, offset: u64, size: u64) -> 
     let end = offset.checked_add(size).filter(|end| size > 0 && *end <= external.size);
     let end = end.ok_or(Error::InvalidValue)?;
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-    let start = unsafe { shared::map(&external.file, end, None)? };
+    let start = unsafe { shared::map(&external.file, 0, end, None)? };
     Ok(memory::insert_external(context, start, offset, size))
 }
 
@@ -108,7 +108,7 @@ pub fn import_semaphore(descriptor: RawFd, timeline: bool) -> Result<Handle> {
             return Err(Error::InvalidValue);
         }
         // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-        let at = unsafe { shared::map(&file, PAGE, None)? };
+        let at = unsafe { shared::map(&file, 0, PAGE, None)? };
         Shared::Timeline(at, shared::watch(at, PAGE))
     } else {
         let target = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();

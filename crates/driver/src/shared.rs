@@ -35,7 +35,7 @@ pub(crate) struct Named {
     pub(crate) process: u32,
     pub(crate) descriptor: u32,
     pub(crate) inode: u64,
-    /// Further values; for memory: offset in the file, size, and size of the file.
+    /// Further values; for memory: offset in the file, and size.
     pub(crate) more: [u64; 3],
 }
 
@@ -46,22 +46,40 @@ pub(crate) fn memory_file(size: u64) -> Result<File> {
 
 /// A memory file of `size` bytes that `/proc` shows under a name.
 pub(crate) fn named_memory_file(name: &CStr, size: u64) -> Result<File> {
+    let file = new_file(name)?;
+    resize(&file, size)?;
+    seal(&file, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL);
+    Ok(file)
+}
+
+/// An empty memory file that can only grow ([`resize`]).
+pub(crate) fn growing_file() -> Result<File> {
+    let file = new_file(c"anywarp")?;
+    seal(&file, libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL);
+    Ok(file)
+}
+
+fn new_file(name: &CStr) -> Result<File> {
     // SAFETY: a NUL-terminated name and a flag; the new descriptor has no other owner.
-    let file = unsafe {
+    unsafe {
         let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
         if fd < 0 {
             return Err(Error::OutOfMemory);
         }
-        File::from(OwnedFd::from_raw_fd(fd))
-    };
-    host::write::limited(|| file.set_len(size)).map_err(|_| Error::OutOfMemory)?;
-    // Whoever gets the file cannot truncate it under those that have mapped it.
-    // SAFETY: only changes the seals of the new file. Without seals, it works as well.
-    unsafe {
-        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-        libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals);
+        Ok(File::from(OwnedFd::from_raw_fd(fd)))
     }
-    Ok(file)
+}
+
+/// Sets the size of a memory file.
+pub(crate) fn resize(file: &File, size: u64) -> Result<()> {
+    host::write::limited(|| file.set_len(size)).map_err(|_| Error::OutOfMemory)
+}
+
+/// Seals a file, so that whoever gets it cannot truncate it under those that have mapped it. Without seals, it
+/// works as well.
+fn seal(file: &File, seals: i32) {
+    // SAFETY: only changes the seals of the new file.
+    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
 }
 
 /// Another descriptor of the same file.
@@ -104,24 +122,25 @@ pub(crate) fn open(named: &Named) -> Result<File> {
     if inode == named.inode { Ok(file) } else { Err(Error::MapFailed) }
 }
 
-/// Maps a whole file for reading and writing: at `at`, replacing what is mapped there, or anywhere for
-/// `None`.
+/// Maps `size` bytes of a file, from the page at `offset` on, for reading and writing: at `at`, replacing what is
+/// mapped there, or anywhere for `None`.
 ///
 /// # Safety
 /// The caller must own the range at `at`.
-pub(crate) unsafe fn map(file: &File, size: u64, at: Option<u64>) -> Result<u64> {
+pub(crate) unsafe fn map(file: &File, offset: u64, size: u64, at: Option<u64>) -> Result<u64> {
     let flags = if at.is_some() { libc::MAP_SHARED | libc::MAP_FIXED } else { libc::MAP_SHARED };
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let to = at.unwrap_or(0) as *mut libc::c_void;
     // SAFETY: guaranteed by the caller.
-    let got = unsafe { libc::mmap(to, size as usize, protection, flags, file.as_raw_fd(), 0) };
+    let got =
+        unsafe { libc::mmap(to, size as usize, protection, flags, file.as_raw_fd(), offset as libc::off_t) };
     if got == libc::MAP_FAILED { Err(Error::MapFailed) } else { Ok(got as u64) }
 }
 
 /// Watches a mapping of a file that others may truncate.
 pub(crate) fn watch(at: u64, size: u64) -> Watched {
     if let Ok(driver) = crate::driver() {
-        driver.backend.watch_mapped_files();
+        driver.backend.catch_faults();
     }
     host::mapped::watch(at, size.next_multiple_of(PAGE))
 }
@@ -160,7 +179,7 @@ impl Marks {
 
     fn of(file: File) -> Result<Self> {
         // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-        let at = unsafe { map(&file, PAGE, None)? };
+        let at = unsafe { map(&file, 0, PAGE, None)? };
         Ok(Marks { file, at })
     }
 

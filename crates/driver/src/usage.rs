@@ -73,7 +73,7 @@ pub(crate) fn start(devices: &[Arc<Device>]) {
 fn new_page() -> crate::Result<&'static Page> {
     let file = shared::named_memory_file(NAME, SIZE as u64)?;
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-    let at = unsafe { shared::map(&file, SIZE as u64, None)? };
+    let at = unsafe { shared::map(&file, 0, SIZE as u64, None)? };
     // The descriptor stays open for monitors as long as the process lives.
     let _ = file.into_raw_fd();
     // SAFETY: the page is aligned, is never unmapped, and is used only through atomics.

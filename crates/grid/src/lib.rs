@@ -44,4 +44,4 @@ pub use heap::Heap;
 pub use launch::{Host, Launch, Stats};
 pub use memory::{Inaccessible, copy_guarded, is_accessible};
 pub use pool::{Config, Workers};
-pub use signals::watch_mapped_files;
+pub use signals::catch_faults;

@@ -2,8 +2,9 @@
 //!
 //! The handlers are installed when the first launch runs. A fault is ours if the thread is on a kernel's
 //! stack (identified by its stack pointer, so that threads of the program are never affected) and either the
-//! kernel's code was running, or the address is in the stack's guard, or the guarded copy was running. Every
-//! other fault goes to the handler that the program installed, before ours or after it ([`crate::handlers`]).
+//! kernel's code was running, or the address is in the stack's guard, or the guarded copy was running. The
+//! crate `host` recovers from accesses to truncated files and to pages that are being replaced. Every other
+//! fault goes to the handler that the program installed, before ours or after it ([`crate::handlers`]).
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -49,6 +50,9 @@ pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut
         && code > 0
     {
         let ip = registers[RIP] as usize;
+        if signal == libc::SIGSEGV && host::moving::recover(code, address, ip) {
+            return true;
+        }
         if let Some(failed) = memory::recovery(ip) {
             registers[RIP] = failed as libc::greg_t;
             return true;
@@ -65,9 +69,9 @@ pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut
     false
 }
 
-/// Makes sure that the process survives the truncation of files that [`host::mapped`] watches.
-pub fn watch_mapped_files() {
-    handlers::come_first(&[libc::SIGBUS]);
+/// Makes sure that the process survives what [`host::mapped`] and [`host::moving`] recover from.
+pub fn catch_faults() {
+    handlers::come_first(&[libc::SIGBUS, libc::SIGSEGV]);
 }
 
 extern "C" fn on_interrupt(signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {

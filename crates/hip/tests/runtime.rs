@@ -427,7 +427,9 @@ fn another_process_uses_memory_and_events() {
     }
     let both = open();
     select(&both, 0);
-    let memory = alloc(&both, 4096);
+    // Memory that does not lie at the start of its file.
+    let before = [(); 5].map(|()| alloc(&both, 690_000));
+    let memory = alloc(&both, 690_000) + 685_904;
     let mut event = 0u64;
     ok!(both, hipEventCreateWithFlags(&raw mut event => *mut u64, 6 => u32));
     ok!(both, hipMemset(memory => u64, 1 => i32, 4096 => usize));
@@ -446,7 +448,9 @@ fn another_process_uses_memory_and_events() {
     ok!(both, hipMemcpy(bytes.as_mut_ptr() => *mut u8, memory => u64, 4096 => usize, 2 => u32));
     assert_eq!(bytes, [2; 4096]);
     ok!(both, hipEventDestroy(event => u64));
-    ok!(both, hipFree(memory => u64));
+    for address in before.into_iter().chain([memory]) {
+        ok!(both, hipFree(address => u64));
+    }
 }
 
 /// Waiting in one thread's own stream does not block another thread's.

@@ -7,6 +7,7 @@
 //! - [`load`] reads how busy the machine's processors are;
 //! - [`threads`] makes sure that the signals that kernels need reach the threads that run them;
 //! - [`mapped`] keeps the process alive when a file that it has mapped is truncated;
+//! - [`moving`] replaces pages that other threads write to;
 //! - [`mod@write`] turns a limit on file sizes into an error instead of a signal that ends the process.
 //!
 //! **Architecture invariant:** this crate deals with the operating system and must not depend on any other
@@ -15,6 +16,7 @@
 pub mod folder;
 pub mod load;
 pub mod mapped;
+pub mod moving;
 pub mod options;
 pub mod processor;
 pub mod threads;

@@ -147,6 +147,7 @@ functions! {
     cuMemAllocFromPoolAsync(*mut P, usize, P, P);
     cuPointerGetAttribute(*mut c_void, u32, P);
     cuIpcGetEventHandle(*mut u64, P);
+    cuIpcGetMemHandle(*mut [u64; 8], P);
     cuTensorMapEncodeTiled(
         *mut u64, u32, u32, P, *const u64, *const u64, *const u32, *const u32, u32, u32, u32, u32,
     );

@@ -179,7 +179,7 @@ impl Array {
         let size = extent[0] * extent[1] * extent[2];
         take(&context.device, size)?;
         let device = context.device.ordinal;
-        let Some(base) = space::alloc(size) else {
+        let Some(base) = space::alloc(size, space::For::Process) else {
             give_back(device, size);
             return Err(Error::OutOfMemory);
         };

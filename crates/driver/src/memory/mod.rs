@@ -7,6 +7,7 @@
 pub mod address;
 pub mod array;
 pub mod copy;
+mod files;
 pub mod format;
 pub mod managed;
 pub mod multicast;
@@ -30,6 +31,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
 use crate::{shared, usage};
+use space::For;
 pub(crate) use space::{bound, bound_now};
 
 /// The kind of an allocation.
@@ -272,19 +274,27 @@ pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
 }
 
 fn alloc_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<u64> {
-    let allocation = Arc::new(take_kind(device, owner, kind, size, flags)?);
+    let whose = if kind == Kind::Device { For::Others } else { For::Process };
+    let allocation = Arc::new(take_kind(device, owner, kind, size, flags, whose)?);
     let base = allocation.base;
     insert(allocation);
     Ok(base)
 }
 
 /// Allocates device memory of some kind, without adding it to the table.
-fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<Allocation> {
+fn take_kind(
+    device: &Device,
+    owner: Owner,
+    kind: Kind,
+    size: u64,
+    flags: u32,
+    whose: For,
+) -> Result<Allocation> {
     if size == 0 {
         return Err(Error::InvalidValue);
     }
     take(device, size)?;
-    match space::alloc(size) {
+    match space::alloc(size, whose) {
         Some(base) => Ok(allocation(kind, base, size, &owner, flags)),
         None => {
             give_back(device.ordinal, size);
@@ -313,7 +323,7 @@ pub(crate) fn for_graph(
     what: GraphMemory,
 ) -> Result<Arc<Allocation>> {
     let owner = Owner { device: device.ordinal, context: (0, context.id()), pool: 0 };
-    let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
+    let base = space::alloc(size, For::Process).ok_or(Error::OutOfMemory)?;
     let flags = if what == GraphMemory::Host { host_flag::DEVICE_MAP } else { 0 };
     let mut allocation = allocation(Kind::Graph, base, size, &owner, flags);
     allocation.managed = what == GraphMemory::Managed;
@@ -425,15 +435,15 @@ pub fn alloc_host_flagged(context: &Context, size: u64, flags: u32) -> Result<u6
     if size == 0 {
         return Ok(0);
     }
-    let allocation = Arc::new(take_host(&Owner::of(context), size, flags)?);
+    let allocation = Arc::new(take_host(&Owner::of(context), size, flags, For::Process)?);
     let base = allocation.base;
     insert(allocation);
     Ok(base)
 }
 
 /// Allocates page-locked host memory, without adding it to the table.
-fn take_host(owner: &Owner, size: u64, flags: u32) -> Result<Allocation> {
-    let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
+fn take_host(owner: &Owner, size: u64, flags: u32, whose: For) -> Result<Allocation> {
+    let base = space::alloc(size, whose).ok_or(Error::OutOfMemory)?;
     Ok(allocation(Kind::Host, base, size, owner, flags))
 }
 
@@ -496,7 +506,7 @@ pub fn unregister_host(address: u64) -> Result<()> {
 /// Allocates zeroed memory for a module's variables.
 pub(crate) fn alloc_image(context: &Context, size: u64) -> Result<u64> {
     take(&context.device, size)?;
-    let base = space::alloc(size).ok_or_else(|| {
+    let base = space::alloc(size, For::Process).ok_or_else(|| {
         give_back(context.device.ordinal, size);
         Error::OutOfMemory
     })?;

@@ -14,6 +14,7 @@ use crate::stream::{Operation, Policy, Stream};
 
 use super::managed::{self, DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
 use super::pool_share::Shared;
+use super::space::For;
 use super::{Allocation, Kind, Owner, host_flag};
 
 static POOLS: Table<Pool> = Table::new(9);
@@ -305,12 +306,14 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         context: (0, context.id()),
         pool: pool.handle,
     };
+    // Memory of pools that were created for other processes may be shared.
+    let whose = if pool.shared.is_some() { For::Others } else { For::Process };
     let take = || match device {
         _ if pool.managed => {
-            super::take_kind(&context.device, owner, Kind::Managed, size, managed::attach::GLOBAL)
+            super::take_kind(&context.device, owner, Kind::Managed, size, managed::attach::GLOBAL, whose)
         }
-        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0),
-        None => super::take_host(&owner, size, host_flag::DEVICE_MAP),
+        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0, whose),
+        None => super::take_host(&owner, size, host_flag::DEVICE_MAP, whose),
     };
     let mut allocation = match take() {
         // Memory whose release is pending in the stream is free for what comes after it.

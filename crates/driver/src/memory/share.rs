@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
 use crate::shared::{self, Name, Named, Of};
 
+use super::space::PAGE;
 use super::{Allocation, Kind, Owner, allocation, find, host_flag, insert, remove, space};
 
 /// Memory of another process that is open in this one.
@@ -30,11 +31,17 @@ pub fn name(address: u64) -> Result<Name> {
 
 /// The name of an allocation.
 pub(super) fn name_of(allocation: &Allocation) -> Result<Name> {
-    // Moving its pages to a file allows no concurrent access.
-    context::settle_all();
-    space::share(allocation.base, allocation.size, |file, start, size| {
-        shared::name(Of::Memory, file, [allocation.base - start, allocation.size, size])
-    })
+    let (base, size) = (allocation.base, allocation.size);
+    let mut all_can_wait = true;
+    if !space::is_in_file(base, size) {
+        crate::driver()?.backend.catch_faults();
+        all_can_wait = host::moving::all_can_wait();
+        // Then nothing must write to the pages while they are moved.
+        if !all_can_wait {
+            context::settle_all();
+        }
+    }
+    space::share(base, size, all_can_wait, |file, offset| shared::name(Of::Memory, file, [offset, size, 0]))
 }
 
 /// Opens memory by another process's name. Opening it again returns the same address.
@@ -61,17 +68,17 @@ fn open_by(owner: &Owner, named: Named, flags: u32) -> Result<u64> {
         return Ok(open.base);
     }
     let file = shared::open(&named).map_err(|_| Error::InvalidValue)?;
-    let [offset, size, whole] = named.more;
-    let fits = file.metadata().is_ok_and(|m| m.len() == whole);
-    if !fits || size == 0 || offset.checked_add(size).is_none_or(|end| end > whole) {
-        return Err(Error::InvalidValue);
-    }
+    let [offset, size, _] = named.more;
+    let length = file.metadata().map_err(|_| Error::InvalidValue)?.len();
+    let end = offset.checked_add(size).filter(|end| size > 0 && *end <= length).ok_or(Error::InvalidValue)?;
+    let first = offset / PAGE * PAGE;
+    let bytes = (end - first).next_multiple_of(PAGE);
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-    let start = unsafe { shared::map(&file, whole, None)? };
-    let base = start + offset;
+    let start = unsafe { shared::map(&file, first, bytes, None)? };
+    let base = start + (offset - first);
     let mut imported = allocation(Kind::Imported, base, size, owner, flags);
-    imported.mapped = (start, whole);
-    imported.watched = Some(shared::watch(start, whole));
+    imported.mapped = (start, bytes);
+    imported.watched = Some(shared::watch(start, bytes));
     insert(Arc::new(imported));
     list.push(Open { named, context, base, users: 1, pool });
     Ok(base)

@@ -1,19 +1,19 @@
 //! The reserved address range for device memory.
 //!
-//! Small allocations share blocks of 2 MiB, at multiples of 512 bytes. Larger ones have their own pages,
-//! followed by a guard page. Unused pages are inaccessible, so a kernel that reads or writes out of bounds
+//! Small allocations share blocks of 2 MiB, at multiples of 512 bytes: those that other processes may open in
+//! one kind of block, the others in another. Larger ones have their own pages, followed by a guard page. Unused pages are inaccessible, so a kernel that reads or writes out of bounds
 //! faults.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::log;
-use crate::shared;
+
+use super::files::Files;
 
 /// The alignment of small allocations.
 const UNIT: u64 = 512;
@@ -21,9 +21,9 @@ const UNIT: u64 = 512;
 const BLOCK: u64 = 2 << 20;
 /// Allocations of this size or more have their own pages.
 pub(super) const LARGE: u64 = 1 << 20;
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 
-/// Free ranges by start address, never adjacent.
+/// Free ranges by start address, never adjacent, except at the borders of blocks of small allocations.
 #[derive(Default)]
 struct Ranges(BTreeMap<u64, u64>);
 
@@ -38,15 +38,27 @@ impl Ranges {
         Some(start)
     }
 
-    fn give(&mut self, mut start: u64, mut size: u64) {
-        if let Some((before, length)) = self.0.range(..start).next_back().map(|(s, l)| (*s, *l))
+    fn give(&mut self, start: u64, size: u64) {
+        self.join(start, size, |_| true);
+    }
+
+    /// Gives a part of a block: no allocation reaches into the next block, which may lie elsewhere in the file.
+    fn give_part(&mut self, start: u64, size: u64) {
+        self.join(start, size, |border| !border.is_multiple_of(BLOCK));
+    }
+
+    fn join(&mut self, mut start: u64, mut size: u64, joins: impl Fn(u64) -> bool) {
+        if joins(start)
+            && let Some((before, length)) = self.0.range(..start).next_back().map(|(s, l)| (*s, *l))
             && before + length == start
         {
             self.0.remove(&before);
             start = before;
             size += length;
         }
-        if let Some(after) = self.0.remove(&(start + size)) {
+        if joins(start + size)
+            && let Some(after) = self.0.remove(&(start + size))
+        {
             size += after;
         }
         self.0.insert(start, size);
@@ -68,15 +80,32 @@ pub(super) fn contains(address: u64) -> bool {
     })
 }
 
+/// Who may use an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    /// This process; a child of a fork gets a copy.
+    Process,
+    /// Other processes too, by handle ([`share`]).
+    Others,
+}
+
+/// A range in use.
+struct Taken {
+    /// The bytes taken from the free ranges.
+    size: u64,
+    /// The kind of block.
+    whose: For,
+}
+
 struct Space {
     large: Ranges,
-    small: Ranges,
+    /// Parts of blocks for this process, and of blocks for others too.
+    small: [Ranges; 2],
     /// Pages with addresses of 32 bits; reserved by the first allocation that needs one.
     narrow: Option<Ranges>,
-    /// Ranges in use: the bytes taken from the free ranges, by start address.
-    taken: BTreeMap<u64, u64>,
-    /// Pages backed by a file, by start address.
-    shared: BTreeMap<u64, File>,
+    /// Ranges in use, by start address.
+    taken: BTreeMap<u64, Taken>,
+    files: Files,
 }
 
 fn space() -> Option<&'static Mutex<Space>> {
@@ -99,10 +128,10 @@ fn space() -> Option<&'static Mutex<Space>> {
             large.give(first, (start + size - first) / BLOCK * BLOCK);
             Some(Mutex::new(Space {
                 large,
-                small: Ranges::default(),
+                small: Default::default(),
                 narrow: None,
                 taken: BTreeMap::new(),
-                shared: BTreeMap::new(),
+                files: Files::default(),
             }))
         })
         .as_ref()
@@ -198,26 +227,28 @@ fn release(start: u64, size: u64) {
 }
 
 /// Allocates `size` bytes, readable and writable, at a multiple of 512 bytes, or of 2 MiB if large.
-pub(super) fn alloc(size: u64) -> Option<u64> {
+pub(super) fn alloc(size: u64, whose: For) -> Option<u64> {
     if size == 0 || size > 1 << 46 {
         return None;
     }
-    let mut space = lock(space()?);
+    let space = &mut *lock(space()?);
     if size < LARGE {
         let size = size.next_multiple_of(UNIT);
-        let start = match space.small.take(size) {
+        let small = &mut space.small[whose as usize];
+        let start = match small.take(size) {
             Some(start) => start,
             None => {
                 let block = space.large.take(BLOCK)?;
-                if !commit(block, BLOCK) {
+                let in_file = whose == For::Others && space.files.add_block(block, BLOCK).is_ok();
+                if !in_file && !commit(block, BLOCK) {
                     space.large.give(block, BLOCK);
                     return None;
                 }
-                space.small.give(block, BLOCK);
-                space.small.take(size)?
+                small.give_part(block, BLOCK);
+                small.take(size)?
             }
         };
-        space.taken.insert(start, size);
+        space.taken.insert(start, Taken { size, whose });
         return Some(start);
     }
     let pages = size.next_multiple_of(PAGE);
@@ -227,7 +258,7 @@ pub(super) fn alloc(size: u64) -> Option<u64> {
         space.large.give(start, whole);
         return None;
     }
-    space.taken.insert(start, whole);
+    space.taken.insert(start, Taken { size: whole, whose });
     Some(start)
 }
 
@@ -254,7 +285,7 @@ pub(super) fn alloc_narrow(size: u64) -> Option<u64> {
     if size == 0 || size > NARROW_END {
         return None;
     }
-    let mut space = lock(space()?);
+    let space = &mut *lock(space()?);
     let pages = size.next_multiple_of(PAGE);
     let narrow = space.narrow.get_or_insert_with(reserve_narrow);
     let start = narrow.take(pages + PAGE)?;
@@ -262,7 +293,7 @@ pub(super) fn alloc_narrow(size: u64) -> Option<u64> {
         narrow.give(start, pages + PAGE);
         return None;
     }
-    space.taken.insert(start, pages + PAGE);
+    space.taken.insert(start, Taken { size: pages + PAGE, whose: For::Others });
     Some(start)
 }
 
@@ -270,23 +301,24 @@ pub(super) fn alloc_narrow(size: u64) -> Option<u64> {
 pub(super) fn free(start: u64) {
     let Some(space) = space() else { return };
     let mut space = lock(space);
-    let Some(size) = space.taken.remove(&start) else { return };
+    let Some(Taken { size, whose }) = space.taken.remove(&start) else { return };
     if start < NARROW_END
         && let Some(narrow) = &mut space.narrow
     {
         release(start, size);
         narrow.give(start, size);
-        space.shared.remove(&start);
+        space.files.forget(start);
     } else if size < LARGE {
-        space.small.give(start, size);
+        space.small[whose as usize].give_part(start, size);
     } else {
         release(start, size);
-        space.shared.remove(&start);
+        space.files.forget(start);
         space.large.give(start, size);
     }
 }
 
-/// Drops the contents of the whole pages of a range from [`alloc`]; the range stays usable.
+/// Drops the contents of the whole pages of a range from [`alloc`] for this process alone; the range stays
+/// usable.
 pub(super) fn discard(start: u64, size: u64) {
     let (first, end) = (start.next_multiple_of(PAGE), (start + size) / PAGE * PAGE);
     if first < end {
@@ -295,49 +327,33 @@ pub(super) fn discard(start: u64, size: u64) {
     }
 }
 
-/// Backs the pages of an allocation of `size` bytes with a file, unless they already are, and passes the file
-/// and the pages' start and size to `then`. Addresses do not change. Nothing may use the memory meanwhile.
-pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) -> Result<T>) -> Result<T> {
-    let mut space = lock(space().ok_or(Error::OutOfMemory)?);
+/// The start and size of the pages that are shared with an allocation of `size` bytes: its own, or its block.
+fn pages(base: u64, size: u64) -> (u64, u64) {
     let own_pages = size >= LARGE || base < NARROW_END;
-    let (start, bytes) =
-        if own_pages { (base, size.next_multiple_of(PAGE)) } else { (base / BLOCK * BLOCK, BLOCK) };
-    if let Some(file) = space.shared.get(&start) {
-        return then(file, start, bytes);
-    }
-    let file = shared::memory_file(bytes)?;
-    // SAFETY: the pages are committed, and the caller guarantees that nothing writes them.
-    let contents = unsafe { std::slice::from_raw_parts(start as *const u8, bytes as usize) };
-    host::write::limited(|| copy_used(contents, &file)).map_err(|_| Error::OutOfMemory)?;
-    // SAFETY: the driver owns the pages, and the file has the same contents.
-    unsafe { shared::map(&file, bytes, Some(start))? };
-    let result = then(&file, start, bytes);
-    space.shared.insert(start, file);
-    result
+    if own_pages { (base, size.next_multiple_of(PAGE)) } else { (base / BLOCK * BLOCK, BLOCK) }
 }
 
-/// Copies whole pages to a new file of the same size. Pages that were never written, or are all zero, take no
-/// memory there.
-fn copy_used(contents: &[u8], file: &File) -> std::io::Result<()> {
-    /// Pages that are looked up at once.
-    const MANY: usize = 4096;
-    /// Bits of an entry of the page map: the page is in memory, or swapped out.
-    const USED: u64 = 3 << 62;
-    let map = File::open("/proc/self/pagemap").ok();
-    let mut entries = [0u8; MANY * 8];
-    for (index, part) in contents.chunks(MANY * PAGE as usize).enumerate() {
-        let at = part.as_ptr() as u64 / PAGE * 8;
-        let known = entries.get_mut(..part.len() / PAGE as usize * 8);
-        let is_known = map.as_ref().zip(known).is_some_and(|(map, into)| map.read_exact_at(into, at).is_ok());
-        let (entries, _) = entries.as_chunks::<8>();
-        for (number, page) in part.chunks(PAGE as usize).enumerate() {
-            let entry = entries.get(number).map_or(USED, |entry| u64::from_ne_bytes(*entry));
-            if (!is_known || entry & USED != 0) && page.iter().any(|byte| *byte != 0) {
-                file.write_all_at(page, ((index * MANY + number) as u64) * PAGE)?;
-            }
-        }
+/// Whether the memory of an allocation of `size` bytes already lies in a file ([`share`]).
+pub(super) fn is_in_file(base: u64, size: u64) -> bool {
+    let (start, bytes) = pages(base, size);
+    space().is_some_and(|space| lock(space).files.find(start, bytes).is_some())
+}
+
+/// Passes the file in which an allocation of `size` bytes lies, and its offset there, to `then`. Memory that lies
+/// in none is moved to one: [`Files::take_over`].
+pub(super) fn share<T>(
+    base: u64,
+    size: u64,
+    all_can_wait: bool,
+    then: impl FnOnce(&File, u64) -> Result<T>,
+) -> Result<T> {
+    let mut space = lock(space().ok_or(Error::OutOfMemory)?);
+    let (start, bytes) = pages(base, size);
+    if space.files.find(start, bytes).is_none() {
+        space.files.take_over(start, bytes, all_can_wait)?;
     }
-    Ok(())
+    let (file, offset) = space.files.find(start, bytes).ok_or(Error::OutOfMemory)?;
+    then(file, offset + (base - start))
 }
 
 /// Whether the program has mapped the pages at an address.
@@ -350,6 +366,8 @@ pub(super) fn mapped(address: u64, size: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
 
     #[test]
@@ -366,6 +384,20 @@ mod tests {
     }
 
     #[test]
+    fn blocks_do_not_coalesce() {
+        let mut r = Ranges::default();
+        r.give_part(BLOCK, BLOCK);
+        assert_eq!(r.take(BLOCK - 512), Some(BLOCK));
+        r.give_part(2 * BLOCK, BLOCK);
+        assert_eq!(r.take(1024), Some(2 * BLOCK));
+        assert_eq!(r.take(512), Some(2 * BLOCK - 512));
+        r.give_part(2 * BLOCK, 1024);
+        r.give_part(2 * BLOCK - 512, 512);
+        r.give_part(BLOCK, BLOCK - 512);
+        assert_eq!((r.take(BLOCK), r.take(BLOCK), r.take(1)), (Some(BLOCK), Some(2 * BLOCK), None));
+    }
+
+    #[test]
     fn a_limit_leaves_room_for_the_rest() {
         assert_eq!(share_of(0), 0);
         assert_eq!(share_of(256 << 20), 128 << 20);
@@ -376,22 +408,52 @@ mod tests {
     #[test]
     fn shared_memory_takes_what_was_written() {
         const SIZE: u64 = 1 << 34;
-        let at = alloc(SIZE).unwrap();
+        let at = alloc(SIZE, For::Others).unwrap();
         let byte = |offset: u64| (at + offset) as *mut u8;
         for offset in [5, 77 << 20, SIZE - 1] {
             // SAFETY: memory of that size was just allocated.
             unsafe { byte(offset).write(9) };
         }
-        let blocks = share(at, SIZE, |file, _, size| {
-            assert_eq!(size, SIZE);
-            Ok(std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()))
+        assert!(!is_in_file(at, SIZE));
+        let blocks = share(at, SIZE, true, |file, offset| {
+            let file = file.metadata().unwrap();
+            assert_eq!((file.len(), offset), (SIZE, 0));
+            Ok(std::os::unix::fs::MetadataExt::blocks(&file))
         });
+        assert!(is_in_file(at, SIZE));
         assert!(blocks.unwrap() * 512 < 64 << 20, "{blocks:?}");
         for (offset, expected) in [(5, 9), (6, 0), (77 << 20, 9), (SIZE / 2, 0), (SIZE - 1, 9)] {
             // SAFETY: as above.
             assert_eq!(unsafe { byte(offset).read() }, expected, "{offset}");
         }
         free(at);
+    }
+
+    #[test]
+    fn small_allocations_for_others_lie_in_one_file_and_the_rest_in_none() {
+        const SIZE: u64 = 700 << 10;
+        let others: Vec<u64> = (0..8).map(|_| alloc(SIZE, For::Others).unwrap()).collect();
+        let ours: Vec<u64> = (0..8).map(|_| alloc(SIZE, For::Process).unwrap()).collect();
+        let mut inodes = Vec::new();
+        for (number, at) in others.iter().enumerate() {
+            assert!(is_in_file(*at, SIZE));
+            // SAFETY: memory of that size was just allocated.
+            unsafe { std::ptr::write_bytes(*at as *mut u8, number as u8 + 1, SIZE as usize) };
+            let first_and_last = share(*at, SIZE, true, |file, offset| {
+                let mut bytes = [[0u8]; 2];
+                file.read_exact_at(&mut bytes[0], offset).unwrap();
+                file.read_exact_at(&mut bytes[1], offset + SIZE - 1).unwrap();
+                inodes.push(std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap()));
+                assert!(file.set_len(0).is_err(), "nobody can take the memory away");
+                Ok(bytes.concat())
+            });
+            assert_eq!(first_and_last.unwrap(), [number as u8 + 1; 2]);
+        }
+        assert!(inodes.iter().all(|inode| *inode == inodes[0]));
+        let of_block = |at: &u64| at / BLOCK;
+        assert!(ours.iter().all(|at| !is_in_file(*at, SIZE)));
+        assert!(ours.iter().map(of_block).all(|block| !others.iter().map(of_block).any(|b| b == block)));
+        others.into_iter().chain(ours).for_each(free);
     }
 
     #[test]
@@ -411,7 +473,7 @@ mod tests {
     #[test]
     fn allocations_do_not_overlap() {
         let sizes = [1, 512, 513, 4096, 1 << 20, (4 << 20) + 1];
-        let all: Vec<(u64, u64)> = sizes.iter().map(|&s| (alloc(s).unwrap(), s)).collect();
+        let all: Vec<(u64, u64)> = sizes.iter().map(|&s| (alloc(s, For::Process).unwrap(), s)).collect();
         for (i, a) in all.iter().enumerate() {
             assert_eq!(a.0 % 512, 0);
             for b in &all[..i] {
