@@ -427,9 +427,9 @@ fn another_process_uses_memory_and_events() {
     }
     let both = open();
     select(&both, 0);
-    // Memory that does not lie at the start of its file.
-    let before = [(); 5].map(|()| alloc(&both, 690_000));
-    let memory = alloc(&both, 690_000) + 685_904;
+    // Memory that begins neither at the start of the file in which it lies nor at a page.
+    let before = [(); 5].map(|()| alloc(&both, 690_500));
+    let memory = alloc(&both, 690_500);
     let mut event = 0u64;
     ok!(both, hipEventCreateWithFlags(&raw mut event => *mut u64, 6 => u32));
     ok!(both, hipMemset(memory => u64, 1 => i32, 4096 => usize));
