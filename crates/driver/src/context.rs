@@ -11,7 +11,7 @@ use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::green::{self, Green};
 use crate::handle::{Handle, Table, lock};
-use crate::stream::{Kind, Point, STREAMS, Shared, Stream, capture};
+use crate::stream::{self, Kind, Point, STREAMS, Shared, Stream, capture};
 use crate::{coredump, driver, event, memory, module, peer, usage};
 
 /// The contexts that have handles. A destroyed context may still be on a thread's stack, which keeps it
@@ -350,9 +350,23 @@ impl Context {
             all.push(Arc::clone(&life.legacy));
             all
         };
+        // Before the wait for others, which may wait for the caller as well.
+        if streams.iter().any(|stream| stream.waits_for_caller() && !stream.idle()) {
+            stream::refuse();
+            return;
+        }
         for stream in streams {
             stream.synchronize();
         }
+    }
+
+    /// The same for calls that go on only if there was nothing to wait for any more.
+    ///
+    /// # Errors
+    /// [`Error::NotPermitted`]: the caller is a host function of one of the streams.
+    pub(crate) fn settled(&self) -> Result<()> {
+        self.settle();
+        stream::permitted()
     }
 
     fn end(&self) {
@@ -457,6 +471,14 @@ pub(crate) fn settle_all() {
             context.settle();
         }
     }
+}
+
+/// The same for calls that go on only if there was nothing to wait for any more.
+///
+/// # Errors
+/// [`Error::NotPermitted`]: the caller is a host function of a stream.
+pub(crate) fn settled_all() -> Result<()> {
+    CONTEXTS.all().iter().filter(|context| context.alive()).try_for_each(|context| context.settled())
 }
 
 /// Whether no work is pending or running in any context.
@@ -566,6 +588,7 @@ pub fn destroy(context: &Arc<Context>) -> Result<()> {
     if context.primary || !context.alive() {
         return Err(Error::InvalidContext);
     }
+    context.settled()?;
     context.end();
     with_stack(|s| {
         if s.last().is_some_and(|top| Arc::ptr_eq(&top.context, context)) {
@@ -636,6 +659,9 @@ pub fn reset_primary(device: &Arc<Device>) {
         primary.context.clone()
     };
     if let Some(context) = context {
+        if context.settled().is_err() {
+            return;
+        }
         context.end();
     }
     device.clear_fault();

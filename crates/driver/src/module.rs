@@ -226,6 +226,7 @@ pub fn unload(handle: Handle) -> Result<()> {
     if module.of_library {
         return Err(Error::NotPermitted);
     }
+    module.context.settled()?;
     unload_any(&module);
     Ok(())
 }

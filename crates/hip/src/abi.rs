@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::fmt::Debug;
 
 use capi::Capture;
+use driver::log::{self, Level};
 
 pub use capi::{In, Out, Text, bytes_at};
 
@@ -84,6 +85,18 @@ fn capture_check(capture: Capture) -> Result<()> {
     Ok(())
 }
 
+/// The error of a call in a host function that would wait for the function itself. AMD's runtime waits.
+#[cold]
+fn refused_wait(name: &str) -> Error {
+    log::say(Level::Error, || {
+        format!(
+            "{name} in a host function (hipLaunchHostFunc, hipStreamAddCallback) would wait for that function's own \
+             stream and never return; wait outside host functions"
+        )
+    });
+    Error::NotSupported
+}
+
 /// Runs a function's checks and body. Its code becomes the thread's last error.
 pub fn enter(
     name: &str,
@@ -98,6 +111,7 @@ pub fn enter(
             true => Err(Error::NotSupported),
             false => check(need).and_then(|()| capture_check(capture)).and_then(|()| body()),
         });
+        let done = if driver::stream::take_refused() { Err(refused_wait(name)) } else { done };
         done.err().map_or(0, Error::code)
     });
     LAST.set(code);

@@ -4,7 +4,7 @@
 mod library;
 
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, Once};
 
 use capi::types::IpcHandle;
@@ -100,6 +100,90 @@ static GATE: AtomicU32 = AtomicU32::new(0);
 extern "C" fn wait_for_the_gate(_: u64) {
     while GATE.load(Ordering::Acquire) == 0 {
         std::thread::yield_now();
+    }
+}
+
+/// What a host function calls, and the code that it gets.
+static CALLED: Mutex<Vec<(&str, u32)>> = Mutex::new(Vec::new());
+/// Stream, another stream, event, memory.
+static USED: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
+
+extern "C" fn waits(_: u64) {
+    let both = open();
+    let [s, other, event, memory, unused] = USED.each_ref().map(|word| word.load(Ordering::Acquire));
+    let mut word = 0u32;
+    let to = &raw mut word;
+    let mut codes = vec![
+        ("hipStreamSynchronize", code!(both, hipStreamSynchronize(s => u64))),
+        ("hipStreamSynchronize of another", code!(both, hipStreamSynchronize(other => u64))),
+        ("hipDeviceSynchronize", code!(both, hipDeviceSynchronize())),
+        ("hipEventSynchronize", code!(both, hipEventSynchronize(event => u64))),
+        ("hipMemcpy", code!(both, hipMemcpy(to => *mut u32, memory => u64, 4 => usize, 2 => u32))),
+        ("hipFree", code!(both, hipFree(unused => u64))),
+        ("hipStreamQuery", code!(both, hipStreamQuery(s => u64))),
+    ];
+    // These do not wait.
+    ok!(both, hipMemsetAsync(memory => u64, 5 => i32, 4 => usize, other => u64));
+    ok!(both, hipMemcpyAsync(to => *mut u32, memory => u64, 4 => usize, 2 => u32, other => u64));
+    codes.push(("hipStreamSynchronize of the other", code!(both, hipStreamSynchronize(other => u64))));
+    assert_eq!(word, 0x0505_0505);
+    *CALLED.lock().expect("the list") = codes;
+}
+
+/// Alone in its process: every other stream of the device would be waited for, too.
+#[test]
+fn a_host_function_that_waits_for_its_own_stream_gets_an_error() {
+    const ALONE: &str = "ANYWARP_TEST_ALONE";
+    const NOT_SUPPORTED: u32 = 801;
+    const NOT_READY: u32 = 600;
+    if std::env::var_os(ALONE).is_none() {
+        let mut own = std::process::Command::new(std::env::current_exe().expect("the test's own path"));
+        own.args(["--exact", "a_host_function_that_waits_for_its_own_stream_gets_an_error"]).env(ALONE, "1");
+        let done = own.output().expect("the test's own process");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+        let told = String::from_utf8_lossy(&done.stderr);
+        for name in
+            ["hipStreamSynchronize", "hipDeviceSynchronize", "hipEventSynchronize", "hipMemcpy", "hipFree"]
+        {
+            assert!(told.contains(&format!("{name} in a host function")), "{name}: {told}");
+        }
+        return;
+    }
+    let both = open();
+    select(&both, 0);
+    let (mut blocking, other, mut event) = (0u64, stream(&both), 0u64);
+    ok!(both, hipStreamCreate(&raw mut blocking => *mut u64));
+    ok!(both, hipEventCreate(&raw mut event => *mut u64));
+    for s in [blocking, stream(&both), 0] {
+        let memory = [alloc(&both, 4), alloc(&both, 4)];
+        ok!(both, hipMemset(memory[1] => u64, 7 => i32, 4 => usize));
+        for (word, value) in USED.iter().zip([s, other, event, memory[0], memory[1]]) {
+            word.store(value, Ordering::Release);
+        }
+        // The event is recorded behind the function before that begins.
+        static BEGINS: AtomicU32 = AtomicU32::new(0);
+        extern "C" fn wait_to_begin(_: u64) {
+            while BEGINS.swap(0, Ordering::AcqRel) == 0 {
+                std::thread::yield_now();
+            }
+        }
+        ok!(both, hipLaunchHostFunc(s => u64, wait_to_begin => extern "C" fn(u64), 0 => u64));
+        ok!(both, hipLaunchHostFunc(s => u64, waits => extern "C" fn(u64), 0 => u64));
+        ok!(both, hipEventRecord(event => u64, s => u64));
+        BEGINS.store(1, Ordering::Release);
+        ok!(both, hipStreamSynchronize(s => u64));
+        ok!(both, hipDeviceSynchronize());
+        let codes = std::mem::take(&mut *CALLED.lock().expect("the list"));
+        let [refused, done] = [NOT_SUPPORTED, 0];
+        // A copy in the null stream does not wait for a stream that was created without that.
+        let copied = if s == blocking || s == 0 { refused } else { done };
+        let wanted = [refused, done, refused, refused, copied, refused, NOT_READY, done];
+        assert_eq!(codes.iter().map(|c| c.1).collect::<Vec<_>>(), wanted, "{codes:?}");
+        // What the function could not free is still there.
+        let mut byte = 0u8;
+        ok!(both, hipMemcpy(&raw mut byte => *mut u8, memory[1] => u64, 1 => usize, 2 => u32));
+        assert_eq!(byte, 7);
+        memory.map(|address| ok!(both, hipFree(address => u64)));
     }
 }
 

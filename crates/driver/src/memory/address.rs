@@ -294,7 +294,7 @@ fn whole_mappings(space: &Space, start: u64, size: u64) -> Result<Vec<u64>> {
 /// Removes the mappings in a reserved range; there need not be any.
 pub fn unmap_range(start: u64, size: u64) -> Result<()> {
     check_size(size)?;
-    context::settle_all();
+    context::settled_all()?;
     let mut space = lock(&SPACE);
     let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
     if space.reserved.range(..=start).next_back().is_none_or(|(s, length)| end > s + length) {

@@ -398,9 +398,9 @@ pub fn free(address: u64) -> Result<()> {
     }
     let allocation = find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
     if let Ok(context) = context::get(allocation.context.0) {
-        context.settle();
+        context.settled()?;
     } else if allocation.kind == Kind::Graph {
-        context::settle_all();
+        context::settled_all()?;
     }
     pool::withdraw(&allocation)
 }
@@ -455,7 +455,7 @@ pub fn free_host(address: u64) -> Result<()> {
     let allocation =
         find(address).filter(|a| a.base == address && a.is_page_locked()).ok_or(Error::InvalidValue)?;
     if let Ok(context) = context::get(allocation.context.0) {
-        context.settle();
+        context.settled()?;
     }
     remove(address, Allocation::is_page_locked).map(|_| ()).ok_or(Error::InvalidValue)
 }
@@ -499,7 +499,7 @@ pub fn unregister_host(address: u64) -> Result<()> {
         Some(_) => return Err(Error::InvalidValue),
         None => return Err(Error::HostMemoryNotRegistered),
     }
-    context::settle_all();
+    context::settled_all()?;
     remove(address, |a| a.kind == Kind::Registered).map(|_| ()).ok_or(Error::HostMemoryNotRegistered)
 }
 

@@ -167,7 +167,7 @@ pub fn check_location(ordinal: i32, memory: &Memory) -> Result<()> {
 pub fn unbind(handle: Handle, ordinal: i32, at: u64, size: u64) -> Result<()> {
     let object = get(handle)?;
     let device = driver()?.device(ordinal)?.ordinal;
-    crate::context::settle_all();
+    crate::context::settled_all()?;
     let mut state = lock(&object.state);
     if state.bound.get(&(device, at)).is_none_or(|bound| bound.size != size) {
         return Err(Error::InvalidValue);

@@ -87,7 +87,7 @@ fn open_by(owner: &Owner, named: Named, flags: u32) -> Result<u64> {
 /// Closes memory once. The last close removes its address from the table; the memory stays mapped while an
 /// operation holds it.
 pub fn close(address: u64) -> Result<()> {
-    context::settle_all();
+    context::settled_all()?;
     close_by(address, |pool| pool == 0)
 }
 

@@ -5,6 +5,7 @@
 
 pub mod capture;
 mod dispatch;
+mod hosted;
 mod operation;
 mod queue;
 
@@ -20,6 +21,8 @@ use crate::handle::{Handle, Table};
 
 use dispatch::dispatcher;
 
+pub use hosted::{in_host_function, take_refused};
+pub(crate) use hosted::{permitted, refuse};
 pub use operation::{HostCall, Operation};
 pub use queue::Policy;
 use queue::Queue;
@@ -46,7 +49,7 @@ impl Point {
     /// Whether it is reached, for a program that asks again until it is: without dispatchers, which the system
     /// may refuse, the calling thread runs the stream's work.
     pub fn poll(&self) -> bool {
-        if !self.reached() && dispatcher().is_missing() {
+        if !self.reached() && dispatcher().is_missing() && !self.stream.waits_for_caller() {
             self.stream.drain(self.sequence);
         }
         self.reached()
@@ -57,6 +60,10 @@ impl Point {
         let own = self.inside.is_none() && queue::depth() < DEEPEST;
         if own || dispatcher().is_missing() {
             return self.stream.drain(self.sequence);
+        }
+        if self.stream.waits_for_caller() && !self.reached() {
+            refuse();
+            return;
         }
         // What follows the point in its operation may wait for the calling thread, so another one must run
         // the operation. Below many streams a dispatcher must, because the stack is finite.
@@ -297,24 +304,8 @@ pub fn per_thread(context: &Arc<Context>) -> Result<Arc<Stream>> {
         .map_err(|_| Error::Deinitialized)
 }
 
-thread_local! {
-    static IN_HOST_FUNCTION: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Whether the calling thread is inside a host function of a stream, where driver calls are not allowed.
-pub fn in_host_function() -> bool {
-    IN_HOST_FUNCTION.try_with(std::cell::Cell::get).unwrap_or(false)
-}
-
 /// Runs a function of the program that ends something. If the thread is running a stream, calls of the driver
 /// are not allowed, as in host functions: they could wait for that stream.
 pub(crate) fn end_function(f: impl FnOnce()) {
-    if queue::depth() > 0 { host_function(f) } else { f() }
-}
-
-/// Runs a host function of the program.
-fn host_function(f: impl FnOnce()) {
-    let before = IN_HOST_FUNCTION.try_with(|c| c.replace(true)).unwrap_or(false);
-    f();
-    let _ = IN_HOST_FUNCTION.try_with(|c| c.set(before));
+    if queue::depth() > 0 { hosted::inside(f) } else { f() }
 }

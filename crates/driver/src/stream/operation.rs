@@ -20,7 +20,8 @@ use crate::memory::transfer::Copy;
 use crate::memory::value::Step;
 use crate::memory::{Allocation, pool};
 
-use super::{Point, Stream, host_function};
+use super::hosted::host_function;
+use super::{Point, Stream};
 
 /// An operation of a stream.
 #[derive(Clone)]
@@ -240,8 +241,8 @@ fn accessing(run: impl FnOnce() -> Result<()>) -> Result<()> {
 }
 
 impl HostCall {
-    fn run(self, stream: &Stream) {
-        host_function(|| match self {
+    fn run(self, stream: &Arc<Stream>) {
+        host_function(stream, || match self {
             HostCall::Function { function, data } => function(data),
             HostCall::Callback { function, stream: handle, data, status } => {
                 function(handle, status(stream.context().and_then(|context| context.check())), data);

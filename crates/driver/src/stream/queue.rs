@@ -20,6 +20,7 @@ use crate::handle::lock;
 
 use super::capture;
 use super::dispatch::dispatcher;
+use super::hosted::refuse;
 use super::operation::{Operation, Rest};
 use super::{Kind, Point, Stream};
 
@@ -194,6 +195,9 @@ impl Stream {
             return Ok(());
         }
         let must_end = operation.must_end(policy == Policy::Wait);
+        if must_end && self.waits_for_caller() {
+            return Err(refuse());
+        }
         if (must_end || operation.is_brief())
             && after.is_empty()
             && let Some(now) = self.begin()
@@ -306,8 +310,13 @@ impl Stream {
         self.drain(self.enqueued.load(Ordering::Acquire));
     }
 
-    /// Runs the stream or waits until all operations up to `sequence` have finished.
+    /// Runs the stream or waits until all operations up to `sequence` have finished. In a host function, a wait
+    /// that would not end is refused.
     pub(super) fn drain(self: &Arc<Self>, sequence: u64) {
+        if self.waits_for_caller() && self.completed.load(Ordering::Acquire) < sequence {
+            refuse();
+            return;
+        }
         while self.take_over_before(sequence) {
             self.run_until(sequence);
         }
