@@ -27,6 +27,8 @@ struct Binary {
     managed: Mutex<Vec<Managed>>,
     /// Ids of contexts in which its managed variables have been set.
     told: Mutex<HashSet<u64>>,
+    /// Kernels that are not in the code and have been reported.
+    missing: Mutex<HashSet<String>>,
 }
 
 /// A managed variable: in device code, a pointer with its name.
@@ -67,6 +69,7 @@ pub fn binary(address: u64) -> u64 {
         library: OnceLock::new(),
         managed: Mutex::default(),
         told: Mutex::default(),
+        missing: Mutex::default(),
     });
     let handle = Arc::as_ptr(&binary) as u64;
     lock(registry()).binaries.insert(handle, binary);
@@ -157,7 +160,9 @@ pub fn function_of(host: u64, context: &Arc<Context>) -> Result<Arc<Function>> {
         _ => Error::InvalidDeviceFunction,
     })?;
     module.function(entry.name.as_bytes()).map_err(|_| {
-        log::say(Level::Error, || format!("kernel {} is not in the code registered for it", entry.name));
+        if lock(&entry.binary.missing).insert(entry.name.clone()) {
+            log::say(Level::Error, || format!("kernel {} is not in the code registered for it", entry.name));
+        }
         Error::InvalidDeviceFunction
     })
 }

@@ -627,6 +627,17 @@ fn what_was_registered_without_code_for_this_device_says_so() {
     }
 }
 
+/// The test before launches it many times.
+#[test]
+fn a_kernel_that_is_missing_in_its_code_is_reported_once() {
+    let mut own = std::process::Command::new(std::env::current_exe().expect("the test's own path"));
+    own.args(["--exact", "what_was_registered_without_code_for_this_device_says_so", "--nocapture"]);
+    let done = own.output().expect("the test's own process");
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{told}");
+    assert_eq!(told.matches("kernel fill is not in the code registered for it").count(), 1, "{told}");
+}
+
 #[test]
 fn functions_are_found_by_name() {
     let hip = hip();

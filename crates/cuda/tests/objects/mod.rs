@@ -261,6 +261,42 @@ fn memory_that_a_stream_will_free_can_be_allocated_in_it() {
     );
 }
 
+/// The same for a stream that waits for what the program does next: the allocation does not wait for the stream.
+#[test]
+fn an_allocation_does_not_wait_for_a_stream_that_waits_for_the_caller() {
+    isolated(
+        "objects::an_allocation_does_not_wait_for_a_stream_that_waits_for_the_caller",
+        &[("ANYWARP_MEMORY", "64M")],
+        || {
+            const SIZE: usize = 40 << 20;
+            let cuda = Cuda::start();
+            let (mut stream, mut first, mut second, mut third): (P, P, P, P) = (0, 0, 0, 0);
+            call!(cuda.cuStreamCreate(&mut stream, 1));
+            let word = cuda.upload(&[0u32]);
+            call!(cuda.cuMemAllocAsync(&mut first, SIZE, stream));
+            call!(cuda.cuStreamWaitValue32_v2(stream, word, 1, 1));
+            call!(cuda.cuMemsetD8Async(first, 1, SIZE, stream));
+            call!(cuda.cuMemFreeAsync(first, stream));
+            call!(cuda.cuMemAllocAsync(&mut second, SIZE, stream));
+            call!(cuda.cuMemsetD8Async(second, 2, SIZE, stream));
+            // The bytes that the stream will free are taken, for this stream and for others.
+            call!(cuda.cuMemAllocAsync(&mut third, SIZE, stream) => 2);
+            call!(cuda.cuMemAlloc_v2(&mut third, SIZE) => 2);
+            call!(cuda.cuMemFreeAsync(second, stream));
+            call!(cuda.cuMemAllocAsync(&mut third, SIZE, stream));
+            call!(cuda.cuMemsetD8Async(third, 3, SIZE, stream));
+            let told = cuda.upload(&[1u32]);
+            call!(cuda.cuMemcpyAsync(word, told, 4, 0));
+            call!(cuda.cuStreamSynchronize(stream));
+            assert!(cuda.download::<u8>(third, SIZE).iter().all(|byte| *byte == 3));
+            call!(cuda.cuMemFreeAsync(third, stream));
+            call!(cuda.cuStreamSynchronize(stream));
+            call!(cuda.cuMemAlloc_v2(&mut third, SIZE));
+            call!(cuda.cuMemAlloc_v2(&mut first, SIZE) => 2);
+        },
+    );
+}
+
 #[test]
 fn a_small_address_space_has_a_small_device() {
     for kilobytes in [2_000_000u64, 4_000_000] {

@@ -30,6 +30,7 @@ use crate::context::{self, Context};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
+use crate::stream::Stream;
 use crate::{shared, usage};
 use space::For;
 pub(crate) use space::{bound, bound_now};
@@ -129,6 +130,22 @@ fn take(device: &Device, size: u64) -> Result<()> {
         })
         .map(|_| usage::memory(device.ordinal, size as i64))
         .map_err(|_| Error::OutOfMemory)
+}
+
+/// The same for memory that is used in a stream only: it is taken from what the stream will free before, as far
+/// as that suffices.
+fn take_in(device: &Device, size: u64, stream: Option<&Stream>) -> Result<()> {
+    let Some(stream) = stream.filter(|stream| stream.is_of(device)) else { return take(device, size) };
+    let promised = stream.promise(size);
+    take(device, size - promised).inspect_err(|_| stream.keep_promise(device.ordinal, 0, promised))
+}
+
+/// Counts bytes that were taken from what a stream would free, which it now does.
+pub(crate) fn kept(device: u32, size: u64) {
+    if let Some(counter) = used(device) {
+        counter.fetch_add(size, Ordering::AcqRel);
+        usage::memory(device, size as i64);
+    }
 }
 
 fn give_back(device: u32, size: u64) {
@@ -275,25 +292,25 @@ pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
 
 fn alloc_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<u64> {
     let whose = if kind == Kind::Device { For::Others } else { For::Process };
-    let allocation = Arc::new(take_kind(device, owner, kind, size, flags, whose)?);
+    let allocation = Arc::new(take_kind(device, owner, kind, size, flags, (whose, None))?);
     let base = allocation.base;
     insert(allocation);
     Ok(base)
 }
 
-/// Allocates device memory of some kind, without adding it to the table.
+/// Allocates device memory of some kind, without adding it to the table; `stream` is [`take_in`]'s.
 fn take_kind(
     device: &Device,
     owner: Owner,
     kind: Kind,
     size: u64,
     flags: u32,
-    whose: For,
+    (whose, stream): (For, Option<&Stream>),
 ) -> Result<Allocation> {
     if size == 0 {
         return Err(Error::InvalidValue);
     }
-    take(device, size)?;
+    take_in(device, size, stream)?;
     match space::alloc(size, whose) {
         Some(base) => Ok(allocation(kind, base, size, &owner, flags)),
         None => {
@@ -611,6 +628,12 @@ impl Allocation {
     pub fn on_host(&self) -> bool {
         matches!(self.kind, Kind::Host | Kind::Registered)
             || matches!(self.kind, Kind::Graph | Kind::Imported) && self.flags == host_flag::DEVICE_MAP
+    }
+
+    /// The bytes of a device's memory that it takes.
+    pub(crate) fn counted_bytes(&self, device: u32) -> u64 {
+        let counts = matches!(self.kind, Kind::Device | Kind::Managed | Kind::Pool);
+        if counts && self.device == device { self.size } else { 0 }
     }
 
     /// The advice given for it.

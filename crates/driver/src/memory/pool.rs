@@ -279,8 +279,8 @@ impl Pool {
 }
 
 /// Allocates memory from a pool (by default the current pool of the stream's device) in stream order. The
-/// memory is usable at once; stream order matters only when it is freed. If there is not enough memory, waits
-/// for the stream, which may free some. Size 0 gives null.
+/// memory is usable at once; stream order matters only when it is freed. What the stream will free is available
+/// at once. Size 0 gives null.
 pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u64> {
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;
@@ -308,18 +308,24 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     };
     // Memory of pools that were created for other processes may be shared.
     let whose = if pool.shared.is_some() { For::Others } else { For::Process };
-    let take = || match device {
-        _ if pool.managed => {
-            super::take_kind(&context.device, owner, Kind::Managed, size, managed::attach::GLOBAL, whose)
-        }
-        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0, whose),
+    let take = |from: Option<&Stream>| match device {
+        _ if pool.managed => super::take_kind(
+            &context.device,
+            owner,
+            Kind::Managed,
+            size,
+            managed::attach::GLOBAL,
+            (whose, from),
+        ),
+        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0, (whose, from)),
         None => super::take_host(&owner, size, host_flag::DEVICE_MAP, whose),
     };
-    let mut allocation = match take() {
-        // Memory whose release is pending in the stream is free for what comes after it.
+    let mut allocation = match take(None) {
+        // Memory whose release is pending in the stream is free for what comes after it: new pages take no memory
+        // until they are used. There may be no addresses for them, and graphs free memory as well; then the
+        // call waits, but not for a stream that may wait for the caller.
         Err(Error::OutOfMemory) if !stream.idle() => {
-            stream.synchronize();
-            take()?
+            take(Some(stream)).or_else(|error| stream.wait_for(|| take(Some(stream)).ok()).ok_or(error))?
         }
         taken => taken?,
     };

@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table};
+use crate::handle::{Handle, Table, lock};
+use crate::memory;
 
 use dispatch::dispatcher;
 
@@ -135,6 +136,16 @@ pub struct Stream {
     /// Sequence numbers of the last operation submitted and of the last one finished.
     enqueued: AtomicU64,
     completed: Apart<AtomicU64>,
+    freeing: Mutex<Freeing>,
+}
+
+/// Bytes of the device that queued operations of a stream will free.
+#[derive(Debug, Default)]
+struct Freeing {
+    /// All of them.
+    pending: u64,
+    /// Those that later memory takes, which does not count as used until they are free.
+    promised: u64,
 }
 
 /// State that the streams of a context share from its creation or reset until it is destroyed or reset.
@@ -204,6 +215,7 @@ impl Stream {
             capture: Mutex::new(None),
             enqueued: AtomicU64::new(0),
             completed: Apart(AtomicU64::new(0)),
+            freeing: Mutex::default(),
         })
     }
 
@@ -286,6 +298,65 @@ impl Drop for PerThread {
 thread_local! {
     static PER_THREAD: RefCell<PerThread> = RefCell::default();
 }
+
+impl Stream {
+    /// Whether it is a stream of the device.
+    pub(crate) fn is_of(&self, device: &Device) -> bool {
+        self.device.ordinal == device.ordinal
+    }
+
+    /// Counts bytes that an operation, which is about to be queued, will free.
+    fn will_free(&self, bytes: u64) {
+        lock(&self.freeing).pending += bytes;
+    }
+
+    /// Promises up to so many bytes that the stream will free to memory that is used after that; returns how many.
+    pub(crate) fn promise(&self, bytes: u64) -> u64 {
+        let mut freeing = lock(&self.freeing);
+        let promised = bytes.min(freeing.pending - freeing.promised);
+        freeing.promised += promised;
+        promised
+    }
+
+    /// An operation frees bytes now, or a promise is taken back. What was promised and is no longer to come counts
+    /// as used.
+    pub(crate) fn keep_promise(&self, device: u32, freed: u64, taken_back: u64) {
+        let due = {
+            let mut freeing = lock(&self.freeing);
+            freeing.pending = freeing.pending.saturating_sub(freed);
+            freeing.promised = freeing.promised.saturating_sub(taken_back);
+            let due = freeing.promised.saturating_sub(freeing.pending);
+            freeing.promised -= due;
+            due
+        };
+        memory::kept(device, due);
+    }
+
+    /// Waits until `done` returns a result. `None` if all work has ended before, or if none has ended for a while:
+    /// the stream may wait for the caller.
+    pub(crate) fn wait_for<T>(self: &Arc<Self>, mut done: impl FnMut() -> Option<T>) -> Option<T> {
+        if dispatcher().is_missing() {
+            self.synchronize();
+        }
+        let (mut seen, mut since) = (self.completed.load(Ordering::Acquire), Instant::now());
+        loop {
+            let idle = self.idle();
+            if let Some(result) = done() {
+                return Some(result);
+            }
+            let completed = self.completed.load(Ordering::Acquire);
+            if completed != seen {
+                (seen, since) = (completed, Instant::now());
+            } else if idle || since.elapsed() >= STUCK {
+                return None;
+            }
+            std::thread::sleep(NAP);
+        }
+    }
+}
+
+/// A stream in which nothing ends for this long may wait for the thread that waits for it.
+const STUCK: Duration = Duration::from_secs(2);
 
 /// The calling thread's per-thread default stream in a context.
 pub fn per_thread(context: &Arc<Context>) -> Result<Arc<Stream>> {

@@ -109,6 +109,7 @@ impl Operation {
                 if stream.nothing_before() {
                     return Ok(Rest::Nothing);
                 }
+                stream.will_free(allocation.counted_bytes(stream.device.ordinal));
             }
             Operation::Graph(launch) => launch.settle(after)?,
             Operation::Copy(copy) => copy.check_present()?,
@@ -169,8 +170,13 @@ impl Operation {
                 }
                 Ok(())
             }
-            // What they hold is released when they are dropped.
-            Operation::Allocate(_) | Operation::Free(_) => Ok(()),
+            Operation::Allocate(_) => Ok(()),
+            // The memory is released when the operation is dropped.
+            Operation::Free(allocation) => {
+                let device = stream.device.ordinal;
+                stream.keep_promise(device, allocation.counted_bytes(device), 0);
+                Ok(())
+            }
             Operation::Graph(launch) => launch.run(stream, turn),
             Operation::Fault(error) => Err(*error),
         }
