@@ -6,6 +6,7 @@ mod feature;
 mod fragment;
 mod operand;
 mod space;
+mod vector;
 mod video;
 
 use crate::ast::Instruction;

@@ -169,6 +169,7 @@ impl Parser<'_> {
             return self.value_fits(instruction, operand, ty, form, false);
         }
         self.vector_typed(operand)?;
+        self.constants_fit(operand)?;
         let mixed = instruction.opcode == Opcode::Multimem && self.is_mixed(operand);
         match &operand.kind {
             OperandKind::Vector(items) if count.is_none_or(|n| items.len() == usize::from(n)) => {
@@ -187,6 +188,15 @@ impl Parser<'_> {
                             && (form.count > 0
                                 || instruction.opcode == Opcode::Mov && !ty.is_float()
                                 || items.iter().any(|i| i.reg().is_some())) =>
+                    {
+                        Ok(())
+                    }
+                    // Numbers keep their bits in integers, and lose the upper ones of `f64` there.
+                    OperandKind::F32(_) | OperandKind::F64(_)
+                        if instruction.opcode == Opcode::Mov
+                            && !form.dest
+                            && ty.bits() >= 32
+                            && items.iter().any(|i| i.reg().is_some()) =>
                     {
                         Ok(())
                     }
@@ -369,6 +379,7 @@ impl Parser<'_> {
         match &operand.kind {
             OperandKind::Vector(items) => {
                 self.vector_typed(operand)?;
+                self.constants_fit(operand)?;
                 let packed = |o: &Operand| match o.kind {
                     OperandKind::Vector(_) => true,
                     OperandKind::Reg(reg) => self.reg(reg).1 > 1,
@@ -390,6 +401,14 @@ impl Parser<'_> {
                         }
                         OperandKind::Sink | OperandKind::Int(_) => {
                             bits += ty.bits() / items.len().max(1) as u32
+                        }
+                        OperandKind::F32(_) | OperandKind::F64(_)
+                            if !form.dest
+                                && items
+                                    .iter()
+                                    .any(|i| i.reg().is_some_and(|r| self.reg(r).0.bits() >= 32)) =>
+                        {
+                            bits += ty.bits() / items.len().max(1) as u32;
                         }
                         _ => return no(item, "must be a register"),
                     }
@@ -494,10 +513,26 @@ impl Parser<'_> {
             return no(operand, format!("`.v{wanted}` of `{ty}` is {bits} bits; {most}"));
         }
         self.vector_typed(operand)?;
+        self.constants_fit(operand)?;
         match &operand.kind {
             OperandKind::Vector(items) if items.len() == usize::from(wanted) => {
+                let registers = items.iter().any(|i| i.reg().is_some());
                 items.iter().try_for_each(|item| match item.kind {
                     OperandKind::Sink if form.dest || form.class == Class::Memory256 => Ok(()),
+                    // Without a register, constants must be of the type.
+                    OperandKind::Int(_) if !form.dest && !registers && ty.is_float() => {
+                        no(item, format!("an integer, expected {}", expected(ty, false)))
+                    }
+                    OperandKind::F32(_)
+                        if !form.dest && !registers && !ty.is_float() && ty != ScalarType::B32 =>
+                    {
+                        no(item, format!("floating point, expected {}", expected(ty, false)))
+                    }
+                    OperandKind::F64(_)
+                        if !form.dest && !registers && !ty.is_float() && ty != ScalarType::B64 =>
+                    {
+                        no(item, format!("floating point, expected {}", expected(ty, false)))
+                    }
                     OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) if !form.dest => Ok(()),
                     _ => self.element_fits(instruction, item, ty, form, true),
                 })
