@@ -583,7 +583,8 @@ pub fn create(device: &Arc<Device>, flags: u32, api_version: u32) -> Result<Hand
     Ok(handle)
 }
 
-/// Destroys a context created by [`create`]. Pops it if it is on top of the calling thread's stack.
+/// Destroys a context created by [`create`]. Pops it once if it is on top of the calling thread's stack; other
+/// entries, here and in other threads, stay and are refused as destroyed.
 pub fn destroy(context: &Arc<Context>) -> Result<()> {
     if context.primary || !context.alive() {
         return Err(Error::InvalidContext);

@@ -228,6 +228,28 @@ fn faults_are_told_without_a_context_too() {
     });
 }
 
+/// The manual of `cuCtxDestroy`: the context is popped as if by `cuCtxPopCurrent`, so once. Where it is current
+/// otherwise, it stays current, and calls are refused; an H200 answers so for an entry below the top.
+#[test]
+fn a_destroyed_context_is_popped_once() {
+    isolated("objects::a_destroyed_context_is_popped_once", &[], || {
+        let cuda = Cuda::start();
+        let (mut below, mut context, mut current, mut memory) = (0, 0, 0, 0);
+        call!(cuda.cuCtxGetCurrent(&mut below));
+        call!(cuda.cuCtxCreate_v2(&mut context, 0, 0));
+        call!(cuda.cuCtxPushCurrent_v2(context));
+        call!(cuda.cuCtxDestroy_v2(context));
+        call!(cuda.cuCtxGetCurrent(&mut current));
+        assert_eq!(current, context);
+        call!(cuda.cuMemAlloc_v2(&mut memory, 16) => status::CONTEXT_IS_DESTROYED);
+        call!(cuda.cuCtxPopCurrent_v2(&mut current));
+        assert_eq!(current, context);
+        call!(cuda.cuCtxGetCurrent(&mut current));
+        assert_eq!(current, below);
+        call!(cuda.cuMemAlloc_v2(&mut memory, 16));
+    });
+}
+
 /// A program that allocates and frees in a stream may submit far ahead of it. What the stream is going to
 /// free is available to what follows in the stream.
 #[test]

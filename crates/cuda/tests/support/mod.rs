@@ -44,6 +44,8 @@ functions! {
     cuCtxGetCurrent(*mut P);
     cuCtxGetLimit(*mut usize, u32);
     cuCtxSetCurrent(P);
+    cuCtxPushCurrent_v2(P);
+    cuCtxPopCurrent_v2(*mut P);
     cuCtxSetLimit(u32, usize);
     cuCtxSynchronize();
     cuDeviceGetAttribute(*mut i32, i32, i32);

@@ -86,10 +86,11 @@ impl Files {
                     .map_err(|_| io::Error::last_os_error())?;
                 Ok(())
             };
-            // SAFETY: the driver owns the pages, and the caller has installed the handlers.
-            let replaced = match all_can_wait {
-                true => unsafe { host::moving::replace(start + offset, bytes, replace) },
-                false => replace(),
+            let replaced = if all_can_wait {
+                // SAFETY: the driver owns the pages, and the caller has installed the handlers.
+                unsafe { host::moving::replace(start + offset, bytes, replace) }
+            } else {
+                replace()
             };
             replaced.map_err(|_| Error::OutOfMemory)?;
             own.moved += bytes;
