@@ -1,7 +1,7 @@
 //! Turns the tables in `data/` into Rust: arrays of rows and perfect hashes over their names. A row that
 //! breaks a rule of its table stops the build with its file and line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -191,11 +191,37 @@ fn name_tables(out: &mut String, folder: &Path) {
     let _ = writeln!(out, "pub(crate) static HEADERS: [Entry; {}] = [\n{array}];", headers.len());
 }
 
+/// The calls that a rule is for: numbers of arguments, and shapes such as `null@3`, `!null@3` and
+/// `cudaMemLocation@2`, which all must hold.
+fn when<'a>(row: &Row, cell: &'a str, types: &mut BTreeSet<&'a str>) -> String {
+    let (mut counts, mut shapes) = (Vec::new(), Vec::new());
+    for word in cell.split_whitespace() {
+        let Some((shape, argument)) = word.split_once('@') else {
+            counts.push(word.parse::<u8>().unwrap_or_else(|_| row.fail("not a number of arguments")));
+            continue;
+        };
+        let argument: u8 = argument.parse().unwrap_or_else(|_| row.fail("not an argument"));
+        let name = shape.trim_start_matches('!');
+        let variant = match name {
+            "null" => "Null".into(),
+            "nullptr" => "NullPointer".into(),
+            "undeclared" => "Undeclared".into(),
+            _ => {
+                types.insert(name);
+                format!("Typed({name:?})")
+            }
+        };
+        shapes.push(format!("(Shape::{variant}, {}, {argument})", name == shape));
+    }
+    format!("When {{ counts: &{counts:?}, shapes: &[{}] }}", shapes.join(", "))
+}
+
 /// The argument edits of each function, indexed by the function's name.
 fn rule_table(out: &mut String, folder: &Path) {
-    let rules = rows(folder, "rules", 10, 4);
+    let rules = rows(folder, "rules", 11, 5);
     let mut ranges: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut array = String::new();
+    let mut types = BTreeSet::new();
     for (place, row) in rules.iter().enumerate() {
         ranges.entry(row.cell(0)).or_insert((place, place)).1 = place + 1;
         let action = match row.cell(3) {
@@ -209,18 +235,28 @@ fn rule_table(out: &mut String, folder: &Path) {
             "rename" => format!("Action::Rename({:?})", row.cell(4)),
             "call" => format!("Action::Call({:?})", row.cell(4)),
             "mask" => "Action::Mask".into(),
+            "as" => format!("Action::As({:?})", row.cell(4)),
+            "refuse" => format!("Action::Refuse({:?})", row.cell(4)),
+            "doubt" => format!("Action::Doubt({:?})", row.cell(4)),
             _ => row.fail("no such action"),
         };
         let _ = writeln!(
             array,
-            "Rule {{ target: Target::{}, argument: {}, action: {action}, data_loss: {}, until: {}, from: {} }},",
+            "Rule {{ target: Target::{}, argument: {}, action: {action}, data_loss: {}, until: {}, from: {}, when: {} }},",
             variant(row, row.cell(1)),
             row.number(2),
             row.cell(7) == "data-loss",
             release(row, row.cell(8)),
             release(row, row.cell(9)),
+            when(row, row.cell(10), &mut types),
         );
     }
+    let _ = writeln!(
+        out,
+        "pub(crate) static SIGNATURE_TYPES: [&str; {}] = {:?};",
+        types.len(),
+        types.iter().collect::<Vec<_>>()
+    );
     let mut map = phf_codegen::Map::new();
     for (name, (first, last)) in &ranges {
         map.entry(*name, format!("({first}, {last})"));

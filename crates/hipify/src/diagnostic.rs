@@ -35,6 +35,8 @@ pub enum Reason {
     NeedsMacro,
     /// A mask of lanes was widened to the 64 bits that HIP wants, and may lack the upper lanes.
     WarpMask,
+    /// The call may be one of two functions, by a type that the text does not tell.
+    Ambiguous,
     /// A word of a build file needs a decision.
     Build,
     /// A launch could not be parsed and is left unchanged.

@@ -26,6 +26,7 @@ mod launch;
 mod mask;
 mod options;
 mod rules;
+mod signature;
 mod source;
 mod stats;
 mod survey;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::edit::Edits;
 use crate::mask;
 use crate::options::{Rocm, Target};
+use crate::signature::When;
 use crate::source::Source;
 use crate::token::TokenKind;
 
@@ -32,6 +33,13 @@ pub(crate) enum Action {
     Call(&'static str),
     /// It is a mask of lanes, which has 64 bits in HIP.
     Mask,
+    /// The call is one of this function of CUDA.
+    As(&'static str),
+    /// HIP has no counterpart for such a call; the text says what to do.
+    Refuse(&'static str),
+    /// The text does not tell which of two functions is called: it is taken for the one in the table; the text
+    /// says what the other would be.
+    Doubt(&'static str),
 }
 
 /// One edit of the calls of one function.
@@ -49,6 +57,8 @@ pub(crate) struct Rule {
     pub until: Option<Rocm>,
     /// The first release of ROCm that needs it.
     pub from: Option<Rocm>,
+    /// The calls that it is for.
+    pub when: When,
 }
 
 impl Rule {
@@ -165,6 +175,7 @@ pub(crate) fn apply(
             let Some(name) = source.token(call.name).filter(|_| count == at) else { return false };
             edits.replace(name.range(), text);
         }
+        Action::As(_) | Action::Refuse(_) | Action::Doubt(_) => return false,
     }
     true
 }

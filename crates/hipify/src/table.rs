@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::options::{Rocm, Target};
 use crate::rules::{Action, Rule};
+use crate::signature::{Shape, When};
 
 /// The kind of a name, as counted by the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -14,7 +14,7 @@ use crate::stats::Statistics;
 use crate::survey::{self, Survey};
 use crate::table::{self, Api, Entry, Flags, Kind, Presence};
 use crate::token::TokenKind;
-use crate::{half2, launch, rules};
+use crate::{half2, launch, rules, signature};
 
 /// A text is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,7 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
         directives: &directives,
         survey: &survey,
         masks: mask::survey(&source),
+        types: signature::survey(&source),
         guarded: BTreeSet::new(),
         included: Included::default(),
         lines: Lines::new(text),
@@ -73,6 +74,7 @@ struct Translator<'t, 'a> {
     directives: &'t Directives,
     survey: &'t Survey,
     masks: Masks,
+    types: signature::Types,
     /// The macros that were reported as missing.
     guarded: BTreeSet<&'static str>,
     lines: Lines<'a>,
@@ -201,6 +203,7 @@ impl Translator<'_, '_> {
         if entry.kind == Kind::DeviceFunction {
             return self.device_function(at, entry, in_device);
         }
+        let Some(entry) = self.meant(at, entry) else { return };
         self.count(entry, &name);
         if !self.translatable(at, entry) {
             return;
@@ -307,7 +310,7 @@ impl Translator<'_, '_> {
             return false;
         }
         if entry.unsupported(self.target(), self.rocm()) {
-            self.unsupported(offset, entry);
+            self.unsupported(offset, name, &format!("'{name}'"), entry);
             return false;
         }
         if entry.flags.has(Flags::CUDA_REMOVED) {
@@ -332,15 +335,15 @@ impl Translator<'_, '_> {
         true
     }
 
-    fn unsupported(&mut self, offset: usize, entry: &Entry) {
-        let name = entry.cuda;
+    /// Reports a name without a counterpart; `what` is how the message calls it.
+    fn unsupported(&mut self, offset: usize, name: &str, what: &str, entry: &Entry) {
         if let Presence::Since(since) = entry.presence(self.target(), self.rocm()) {
             let (family, rocm) = (self.family(entry), self.rocm());
             return self.report(
                 offset,
                 Reason::NeedsRocm,
                 name,
-                format!("'{name}' has a counterpart in {family} from ROCm {since} on, not in ROCm {rocm}"),
+                format!("{what} has a counterpart in {family} from ROCm {since} on, not in ROCm {rocm}"),
                 Some(format!("it needs ROCm {since}: translate with --rocm {since}")),
             );
         }
@@ -359,12 +362,12 @@ impl Translator<'_, '_> {
             }
             _ => None,
         };
-        let suggestion = table::hint(name).map(String::from).or(other);
+        let suggestion = table::hint(entry.cuda).map(String::from).or(other);
         self.report(
             offset,
             Reason::Unsupported,
             name,
-            format!("'{name}' has no counterpart in {family}{removed}"),
+            format!("{what} has no counterpart in {family}{removed}"),
             suggestion,
         );
     }
@@ -393,7 +396,7 @@ impl Translator<'_, '_> {
         self.count(entry, entry.cuda);
         let Some(offset) = source.token(at).map(|token| token.start as usize) else { return };
         if entry.unsupported(self.target(), self.rocm()) {
-            return self.unsupported(offset, entry);
+            return self.unsupported(offset, entry.cuda, &format!("'{}'", entry.cuda), entry);
         }
         let name = entry.cuda;
         if let Some(guard) = table::guard(name, self.rocm()).filter(|guard| self.guarded.insert(guard.define))
@@ -431,6 +434,47 @@ impl Translator<'_, '_> {
         );
     }
 
+    /// The function that a call means: in some releases of CUDA a name stands for another one. Reports calls
+    /// that have no counterpart or may be either's.
+    fn meant(&mut self, at: usize, entry: &'static Entry) -> Option<&'static Entry> {
+        let decides =
+            |rule: &&rules::Rule| matches!(rule.action, Action::As(_) | Action::Refuse(_) | Action::Doubt(_));
+        let mut rules = table::rules(entry.cuda).iter().filter(decides).peekable();
+        let Some(call) = rules.peek().and_then(|_| rules::call(self.source, at)) else { return Some(entry) };
+        let Some(rule) = rules.find(|rule| rule.when.holds(self.source, &self.types, &call)) else {
+            return Some(entry);
+        };
+        let Some(offset) = self.source.token(at).map(|token| token.start as usize) else {
+            return Some(entry);
+        };
+        let (name, count, family) = (entry.cuda, call.arguments.len(), self.family(entry));
+        match rule.action {
+            Action::Refuse(advice) => {
+                self.statistics.unconverted.add(entry.kind, entry.api, name);
+                let message = format!("'{name}' with these {count} arguments has no counterpart in {family}");
+                self.report(offset, Reason::Unsupported, name, message, Some(advice.into()));
+                None
+            }
+            Action::Doubt(advice) => {
+                let number = rule.argument + 1;
+                let message =
+                    format!("argument {number} of '{name}' is taken for a device, as before CUDA 13");
+                self.report(offset, Reason::Ambiguous, name, message, Some(advice.into()));
+                Some(entry)
+            }
+            Action::As(other) => {
+                let other = table::name(other)?;
+                if !other.unsupported(self.target(), self.rocm()) {
+                    return Some(other);
+                }
+                self.count(other, name);
+                self.unsupported(offset, name, &format!("'{name}' with these {count} arguments"), other);
+                None
+            }
+            _ => Some(entry),
+        }
+    }
+
     /// Applies the rules for the calls of a function.
     fn call(&mut self, at: usize, entry: &Entry) {
         let all = table::rules(entry.cuda);
@@ -448,6 +492,7 @@ impl Translator<'_, '_> {
         };
         let mut wanted: Vec<_> =
             all.iter().filter(|rule| rule.target == wanted && rule.is_for(rocm)).collect();
+        wanted.retain(|rule| rule.when.holds(self.source, &self.types, &call));
         wanted.sort_by_key(|rule| rule.argument);
         if !wanted.is_empty() && self.source.has_directive(&(at..call.close)) {
             let Some(offset) = self.source.token(at).map(|token| token.start as usize) else { return };
