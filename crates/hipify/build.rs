@@ -90,6 +90,7 @@ const FLAGS: &[&str] = &[
     "v2-only",
     "miopen-only",
     "overloaded",
+    "no-tag",
 ];
 
 /// A release of ROCm as a constant expression; `None` for an empty cell.
@@ -206,6 +207,8 @@ fn when<'a>(row: &Row, cell: &'a str, types: &mut BTreeSet<&'a str>) -> String {
             "null" => "Null".into(),
             "nullptr" => "NullPointer".into(),
             "undeclared" => "Undeclared".into(),
+            "pointers" => "VoidPointers".into(),
+            "lanes" => "Lanes".into(),
             _ => {
                 types.insert(name);
                 format!("Typed({name:?})")

@@ -28,7 +28,7 @@
 #include <cusolverDn.h>
 // CHECK-NEXT: #include <hipDNN.h>
 #include <cudnn.h>
-// CHECK-NEXT: #include <hiprtc.h>
+// CHECK-NEXT: #include <hip/hiprtc.h>
 #include <nvrtc.h>
 // CHECK-NEXT: #include <hipcub/hipcub.hpp>
 #include <cub/cub.cuh>

@@ -37,6 +37,8 @@ pub enum Reason {
     WarpMask,
     /// The call may be one of two functions, by a type that the text does not tell.
     Ambiguous,
+    /// HIP's headers define the function, too.
+    Redefined,
     /// A word of a build file needs a decision.
     Build,
     /// A launch could not be parsed and is left unchanged.

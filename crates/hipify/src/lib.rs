@@ -25,6 +25,7 @@ mod includes;
 mod launch;
 mod mask;
 mod options;
+mod redefined;
 mod rules;
 mod signature;
 mod source;

@@ -184,6 +184,12 @@ impl Masks {
     }
 }
 
+/// Whether the words before a variable declare it with 32 bits.
+pub(crate) fn is_narrow_type(source: &Source<'_>, words: impl Iterator<Item = usize>) -> bool {
+    let words: Vec<&[u8]> = words.map(|at| source.bytes(at)).collect();
+    words.iter().any(|word| is_narrow(word)) && !words.contains(&b"long".as_slice()) && !is_wide(&words)
+}
+
 fn is_narrow(word: &[u8]) -> bool {
     matches!(word, b"unsigned" | b"int" | b"uint" | b"uint32_t" | b"int32_t")
 }

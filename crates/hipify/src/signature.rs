@@ -21,6 +21,10 @@ pub(crate) enum Shape {
     Typed(&'static str),
     /// A name that the text does not declare.
     Undeclared,
+    /// A cast to `void **`.
+    VoidPointers,
+    /// The lanes of a warp, as returned by a function of the device.
+    Lanes,
 }
 
 /// Which calls a rule is for.
@@ -119,10 +123,27 @@ fn has(source: &Source<'_>, types: &Types, tokens: &Range<usize>, shape: Shape) 
                 || type_at(source, start) == Some(wanted)
                 || head(source, &tokens).is_some_and(|name| types.typed.contains(&(wanted, name)))
         }
+        Shape::VoidPointers => {
+            let open = first + 2 * usize::from(source.is_word(first, "reinterpret_cast"));
+            let open = if open > first { open } else { first + 1 };
+            (source.is(first, b'(') || open > first + 1)
+                && source.is_word(open, "void")
+                && source.is(open + 1, b'*')
+                && source.is(open + 2, b'*')
+        }
+        Shape::Lanes => {
+            source.name(first).is_some_and(|name| returns_lanes(&name))
+                && source.partner(first + 1) == tokens.end.checked_sub(1)
+        }
         Shape::Undeclared => head(source, &tokens).is_some_and(|name| {
             !name.starts_with("cuda") && !name.starts_with("CU_") && !types.declared(source).contains(&name)
         }),
     }
+}
+
+/// Whether a function of the device returns lanes, which are 64 bits in HIP.
+pub(crate) fn returns_lanes(name: &str) -> bool {
+    matches!(name, "__ballot" | "__ballot_sync" | "__activemask" | "__match_any_sync" | "__match_all_sync")
 }
 
 /// The tokens without brackets around all of them, and without `&` before them.

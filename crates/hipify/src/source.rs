@@ -93,6 +93,19 @@ impl<'a> Source<'a> {
         self.hashes.get(next).is_some_and(|hash| *hash < tokens.end)
     }
 
+    /// The tokens of the directive that the token at `at` is in.
+    pub fn directive(&self, at: usize) -> Range<usize> {
+        let next = self.hashes.partition_point(|hash| *hash <= at);
+        let start = next.checked_sub(1).and_then(|last| self.hashes.get(last)).copied().unwrap_or(at);
+        let rest = self.tokens.get(start..).unwrap_or(&[]);
+        start
+            ..start
+                + rest
+                    .iter()
+                    .take_while(|token| Some(token.directive) == rest.first().map(|t| t.directive))
+                    .count()
+    }
+
     /// The byte range from the first to the last of some tokens; empty if there are none.
     pub fn extent(&self, tokens: &Range<usize>) -> Range<usize> {
         match (

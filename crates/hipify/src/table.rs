@@ -260,6 +260,8 @@ impl Flags {
     pub const MIOPEN_ONLY: Flags = Flags(1 << 10);
     /// The counterpart depends on the number of arguments.
     pub const OVERLOADED: Flags = Flags(1 << 11);
+    /// A type that `struct` or `enum` may precede in CUDA and not in HIP.
+    pub const NO_TAG: Flags = Flags(1 << 12);
 
     pub(crate) const fn new(bits: u16) -> Self {
         Flags(bits)

@@ -14,12 +14,18 @@ use crate::stats::Statistics;
 use crate::survey::{self, Survey};
 use crate::table::{self, Api, Entry, Flags, Kind, Presence};
 use crate::token::TokenKind;
-use crate::{half2, launch, rules, signature};
+use crate::{half2, launch, redefined, rules, signature};
 
 /// A text is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the text has {0} bytes; the maximum is 4294967295")]
 pub struct TooLong(pub usize);
+
+/// Calling conventions, which are empty on Linux, and a hint about parameters of kernels.
+const DECORATIONS: &[&str] = &["CUDAAPI", "CUDARTAPI", "CUDART_CB", "CUDA_CB", "__grid_constant__"];
+
+/// The macro that CUDA defines while it compiles for a device.
+const DEVICE_PASS: &str = "__CUDA_ARCH__";
 
 /// The result of a translation.
 #[derive(Clone, Debug)]
@@ -51,6 +57,7 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
         survey: &survey,
         masks: mask::survey(&source),
         types: signature::survey(&source),
+        asks_pass: None,
         guarded: BTreeSet::new(),
         included: Included::default(),
         lines: Lines::new(text),
@@ -61,6 +68,7 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
     };
     translator.headers();
     translator.names();
+    translator.redefinitions();
     if !options.no_undocumented {
         translator.half2_members();
     }
@@ -75,6 +83,9 @@ struct Translator<'t, 'a> {
     survey: &'t Survey,
     masks: Masks,
     types: signature::Types,
+    /// The last directive that names the macro of the device pass, with whether it only asks whether the macro
+    /// is defined.
+    asks_pass: Option<(u32, bool)>,
     /// The macros that were reported as missing.
     guarded: BTreeSet<&'static str>,
     lines: Lines<'a>,
@@ -184,6 +195,9 @@ impl Translator<'_, '_> {
                     let in_device = device.peek().is_some_and(|body| body.contains(&at));
                     self.identifier(at, in_device);
                 }
+                TokenKind::LaunchOpen if device.peek().is_some_and(|body| body.contains(&at)) => {
+                    self.nested_launch(at)
+                }
                 TokenKind::LaunchOpen if self.options.hip_launch_syntax => self.launch(at),
                 TokenKind::Text if self.options.strings => self.string(at),
                 _ => {}
@@ -193,6 +207,12 @@ impl Translator<'_, '_> {
 
     fn identifier(&mut self, at: usize, in_device: bool) {
         let Some(name) = self.source.name(at) else { return };
+        if name == DEVICE_PASS {
+            return self.device_pass(at);
+        }
+        if self.decoration(at, &name) {
+            return;
+        }
         if let Some(entry) = self.namespace(at, &name) {
             self.count(entry, entry.cuda);
             let last = entry.hip.rsplit("::").next().unwrap_or(entry.hip);
@@ -215,7 +235,100 @@ impl Translator<'_, '_> {
             return self.replace(at, "hipDataType");
         }
         self.call(at, entry);
+        if entry.flags.has(Flags::NO_TAG) && at > 0 && self.source.together(at - 1, at) {
+            let tag = self.source.is_word(at - 1, "struct") || self.source.is_word(at - 1, "enum");
+            if let (true, Some(before), Some(name)) = (tag, self.source.token(at - 1), self.source.token(at))
+            {
+                self.edits.replace(before.start as usize..name.start as usize, "");
+            }
+        }
         self.replace(at, entry.replacement(self.target(), self.rocm()));
+    }
+
+    /// Removes a word that decorates a declaration in CUDA and has no meaning in HIP. Returns whether it is one.
+    fn decoration(&mut self, at: usize, name: &str) -> bool {
+        let source = self.source;
+        if !DECORATIONS.contains(&name) || self.survey.macros.contains(name) {
+            return false;
+        }
+        let (Some(token), Some(next)) = (source.token(at), source.token(at + 1)) else { return false };
+        let inside = source.together(at, at + 1) && next.kind != TokenKind::Hash;
+        if token.directive != 0 && !source.is_word(source.directive(at).start + 1, "define") {
+            return false;
+        }
+        let end = if inside { next.start } else { token.end };
+        self.edits.replace(token.start as usize..end as usize, "");
+        self.statistics.converted.add(Kind::Define, Api::Runtime, name);
+        true
+    }
+
+    /// Translates the question whether code is compiled for the device, which CUDA answers by defining its
+    /// architecture. Numbers of architectures have no counterpart.
+    fn device_pass(&mut self, at: usize) {
+        let source = self.source;
+        let Some(token) = source.token(at) else { return };
+        let (offset, directive) = (token.start as usize, token.directive);
+        let known = self.asks_pass.filter(|(of, _)| *of == directive && directive != 0);
+        let asks = match known {
+            Some((_, asks)) => asks,
+            None => directive != 0 && asks_for_definition(source, source.directive(at), DEVICE_PASS),
+        };
+        self.asks_pass = Some((directive, asks));
+        if asks {
+            self.statistics.converted.add(Kind::Define, Api::Runtime, DEVICE_PASS);
+            return self.replace(at, "__HIP_DEVICE_COMPILE__");
+        }
+        if known.is_none() {
+            self.statistics.unconverted.add(Kind::Define, Api::Runtime, DEVICE_PASS);
+            let advice =
+                "ask for __HIP_DEVICE_COMPILE__, or for a macro of AMD's architectures such as __gfx90a__";
+            self.report(
+                offset,
+                Reason::Unsupported,
+                DEVICE_PASS,
+                format!("'{DEVICE_PASS}' is not defined in HIP, and comparisons take it for 0"),
+                Some(advice.into()),
+            );
+        }
+    }
+
+    /// Reports definitions that HIP's headers have as well, once for each name.
+    fn redefinitions(&mut self) {
+        let mut seen = BTreeSet::new();
+        for found in redefined::find(self.source) {
+            let (name, of) = (found.name, found.of);
+            if self.directives.excluded(found.at) || !seen.insert(name.clone()) {
+                continue;
+            }
+            let Some(token) = self.source.token(found.at) else { continue };
+            self.report(
+                token.start as usize,
+                Reason::Redefined,
+                &name,
+                format!("HIP's headers define '{name}' for '{of}' as well"),
+                Some("leave it out for HIP's compiler: #ifndef __HIP__".into()),
+            );
+        }
+    }
+
+    /// Reports a variable of 32 bits that is initialised with lanes.
+    fn narrow_lanes(&mut self, at: usize, name: &str) {
+        let source = self.source;
+        let Some(variable) = at.checked_sub(2).filter(|_| source.is(at - 1, b'=')) else { return };
+        let words = (variable.saturating_sub(4)..variable)
+            .rev()
+            .take_while(|place| source.kind_is(*place, TokenKind::Identifier));
+        let Some(text) = source.name(variable).filter(|_| mask::is_narrow_type(source, words)) else {
+            return;
+        };
+        let Some(token) = source.token(variable) else { return };
+        self.report(
+            token.start as usize,
+            Reason::WarpMask,
+            &text,
+            format!("'{text}' holds 32 of the 64 lanes that '{name}' returns in HIP"),
+            Some("make it unsigned long long, and count its bits with __popcll and __ffsll".into()),
+        );
     }
 
     /// Reports a call or constant that looks like CUDA's but is neither in a table nor defined in the text.
@@ -399,6 +512,9 @@ impl Translator<'_, '_> {
             return self.unsupported(offset, entry.cuda, &format!("'{}'", entry.cuda), entry);
         }
         let name = entry.cuda;
+        if signature::returns_lanes(name) {
+            self.narrow_lanes(at, name);
+        }
         if let Some(guard) = table::guard(name, self.rocm()).filter(|guard| self.guarded.insert(guard.define))
         {
             let (rocm, define) = (self.rocm(), guard.define);
@@ -526,6 +642,18 @@ impl Translator<'_, '_> {
         }
     }
 
+    /// Reports a launch in a kernel.
+    fn nested_launch(&mut self, at: usize) {
+        let Some(token) = self.source.token(at) else { return };
+        self.report(
+            token.start as usize,
+            Reason::Unsupported,
+            "<<<",
+            "launches in kernels have no counterpart in HIP".into(),
+            Some("return to the host, and launch the next kernel there".into()),
+        );
+    }
+
     fn launch(&mut self, at: usize) {
         match launch::read(self.source, self.survey, at) {
             Ok(found) => {
@@ -612,6 +740,19 @@ impl Translator<'_, '_> {
             steps: self.source.steps() + copied,
         }
     }
+}
+
+/// Whether a directive names a macro only to ask whether it is defined.
+fn asks_for_definition(source: &Source<'_>, directive: std::ops::Range<usize>, name: &str) -> bool {
+    let first = directive.start + 1;
+    let question = |at: usize| {
+        source.is_word(at, "defined")
+            || at == first && (source.is_word(at, "ifdef") || source.is_word(at, "ifndef"))
+    };
+    (first..directive.end).filter(|at| source.is_word(*at, name)).all(|at| {
+        source.step();
+        question(at - 1) || source.is(at - 1, b'(') && question(at - 2)
+    })
 }
 
 /// Whether `::` after this word means the global namespace rather than a namespace of that name.
