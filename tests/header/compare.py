@@ -19,8 +19,6 @@ OURS = os.path.join(HERE, "..", "..", "include")
 ELSEWHERE = {"cuProfilerStart", "cuProfilerStop"}
 # Declared in later headers.
 LATER = {"CU_JIT_BINARY_LOADER_THREAD_COUNT"}
-# Declared here without members.
-OPAQUE = {"CUDA_EXTERNAL_MEMORY_HANDLE_DESC", "CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC"}
 MODES = {"legacy": [], "per-thread": ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]}
 
 
@@ -52,7 +50,6 @@ def main():
     constants = re.findall(r"^#define (CU\w+) [^\n]+$", code, flags=re.M)
     constants = [name for name in constants if name not in {"CUDAAPI", "CUDA_CB"} | LATER]
     types = sorted(set(re.findall(r"^typedef [^;{]*?\b(\w+);", code, flags=re.M)) | set(re.findall(r"^} (\w+);", code, flags=re.M)))
-    types = [name for name in types if name not in OPAQUE]
     structs = re.findall(r"^typedef (?:struct|union) \w+ \{\n(.*?)^\} (\w+);", code, flags=re.M | re.S)
     mapped = re.findall(r"^#define (cu\w+) ", code, flags=re.M)
     prototypes = [p for p in re.findall(r"^CUresult CUDAAPI \w+\([^;]*\);", code, flags=re.M)]

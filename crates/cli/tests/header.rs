@@ -66,6 +66,32 @@ fn it_shares_the_uuid_with_the_runtimes_types() {
     }
 }
 
+/// The types that NVIDIA's `cudaTypedefs.h` takes from `cuda.h` for functions of older versions, with the sizes
+/// that they have there (CUDA 13.0).
+#[test]
+fn it_has_the_types_of_older_functions() {
+    const SIZES: [(&str, usize); 5] = [
+        ("CUDA_KERNEL_NODE_PARAMS_v1", 56),
+        ("CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1", 104),
+        ("CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1", 120),
+        ("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1", 96),
+        ("CUarrayMapInfo_v1", 96),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("types.c");
+    let text: String = SIZES
+        .iter()
+        .map(|(name, size)| {
+            let function = format!("typedef CUresult (CUDAAPI *of_{name})(const {name} *);\n");
+            function + &format!("int {name}_size[sizeof({name}) == {size} ? 1 : -1];\n")
+        })
+        .collect();
+    fs::write(&source, format!("#include <cuda.h>\n{text}")).expect("writes the source");
+    for language in ["-xc", "-xc++"] {
+        assert_compiles(&[language], &source);
+    }
+}
+
 #[test]
 fn the_examples_compile() {
     for file in c_files("examples/c") {
