@@ -60,8 +60,8 @@ enum How {
     PerLane(&'static str),
     /// With baseline code.
     InAHurry(&'static str),
-    /// Two warps at a time.
-    Pairs(&'static str),
+    /// With up to this many warps at a time.
+    Together(&'static str, u16),
     /// As a large kernel.
     Large(&'static str, Effort),
 }
@@ -70,7 +70,7 @@ impl How {
     fn engine(self) -> Engine {
         match self {
             How::Interpreted | How::WithoutCalls => Engine::Interpreter,
-            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) | How::Pairs(_) | How::Large(..) => {
+            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) | How::Together(..) | How::Large(..) => {
                 Engine::Compiled
             }
         }
@@ -85,7 +85,7 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         How::Compiled(name)
         | How::PerLane(name)
         | How::InAHurry(name)
-        | How::Pairs(name)
+        | How::Together(name, _)
         | How::Large(name, _) => match Target::named(name) {
             Ok(target) => target,
             Err(error) => {
@@ -99,7 +99,7 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         per_lane: matches!(how, How::PerLane(_)),
         effort: if let How::Large(_, effort) = how { Some(effort) } else { None },
         first: matches!(how, How::InAHurry(_)),
-        pairs: matches!(how, How::Pairs(_)),
+        warps: if let How::Together(_, warps) = how { Some(warps) } else { None },
         most: None,
     };
     let mut failures = Vec::new();
@@ -150,8 +150,10 @@ turns! { of 6:
 }
 
 turns! { of 12:
-    3 in_pairs_of_warps_for_this_machine How::Pairs("native"), [3];
-    9 in_pairs_of_warps_for_avx2 How::Pairs("x86-64-v3"), [1];
+    3 two_warps_together_for_this_machine How::Together("native", 2), [3];
+    9 two_warps_together_for_avx2 How::Together("x86-64-v3", 2), [1];
+    5 eight_warps_together_for_this_machine How::Together("native", 8), [1];
+    7 four_warps_together_for_avx2 How::Together("x86-64-v3", 4), [3];
 }
 
 turns! { of 36:

@@ -32,8 +32,8 @@ pub struct Forced {
     pub most: Option<usize>,
     /// Baseline code ([`Effort::First`]) is not replaced.
     pub first: bool,
-    /// Two warps run together wherever no lane can tell.
-    pub pairs: bool,
+    /// Up to this many warps run together wherever no lane can tell.
+    pub warps: Option<u16>,
 }
 
 impl Forced {
@@ -122,14 +122,14 @@ mod tests {
             Target { avx512: true, ..target.clone() },
         ];
         let plain = Forced::default();
-        let Forced { per_lane: _, effort: _, most: _, first: _, pairs: _ } = &plain;
+        let Forced { per_lane: _, effort: _, most: _, first: _, warps: _ } = &plain;
         let mut forced = vec![
             plain.clone(),
             Forced { per_lane: true, ..plain.clone() },
             Forced { most: Some(0), ..plain.clone() },
             Forced { most: Some(1), ..plain.clone() },
             Forced { first: true, ..plain.clone() },
-            Forced { pairs: true, ..plain.clone() },
+            Forced { warps: Some(2), ..plain.clone() },
         ];
         forced.extend(Effort::ALL.map(|effort| Forced { effort: Some(effort), ..plain.clone() }));
         let spec = Specialisation { width: Width::WARP, block: [1, 2, 3], small: false, clusters: false };

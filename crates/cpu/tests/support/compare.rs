@@ -9,11 +9,13 @@ use super::memory::Aligned;
 
 /// How a kernel is compiled, and how many workers run it: all cases in the first two ways, and a share of them
 /// in each of the others.
-const WAYS: [Way; 12] = [
+const WAYS: [Way; 14] = [
     Way { turn: (1, 0), processor: "native", mode: Mode::Usual, workers: &[1, 3] },
     Way { turn: (1, 0), processor: "x86-64-v3", mode: Mode::Usual, workers: &[1, 3] },
-    Way { turn: (2, 1), processor: "native", mode: Mode::Pairs, workers: &[1] },
-    Way { turn: (2, 0), processor: "x86-64-v3", mode: Mode::Pairs, workers: &[3] },
+    Way { turn: (4, 1), processor: "native", mode: Mode::Together(2), workers: &[1] },
+    Way { turn: (4, 3), processor: "native", mode: Mode::Together(8), workers: &[1] },
+    Way { turn: (4, 0), processor: "x86-64-v3", mode: Mode::Together(2), workers: &[3] },
+    Way { turn: (4, 2), processor: "x86-64-v3", mode: Mode::Together(4), workers: &[3] },
     Way { turn: (2, 0), processor: "native", mode: Mode::PerLane, workers: &[3] },
     Way { turn: (2, 1), processor: "x86-64-v3", mode: Mode::PerLane, workers: &[1] },
     Way { turn: (4, 0), processor: "x86-64-v3", mode: Mode::With(Effort::Light), workers: &[1] },
@@ -36,8 +38,8 @@ struct Way {
 enum Mode {
     /// As programs get it.
     Usual,
-    /// Two warps at a time.
-    Pairs,
+    /// Up to this many warps at a time.
+    Together(u16),
     /// Lane by lane.
     PerLane,
     /// As a large kernel.
@@ -49,7 +51,7 @@ impl Mode {
         let plain = Forced::default();
         match self {
             Mode::Usual => plain,
-            Mode::Pairs => Forced { pairs: true, ..plain },
+            Mode::Together(warps) => Forced { warps: Some(warps), ..plain },
             Mode::PerLane => Forced { per_lane: true, ..plain },
             Mode::With(effort) => Forced { effort: Some(effort), ..plain },
         }
@@ -58,7 +60,7 @@ impl Mode {
     fn told(self) -> String {
         match self {
             Mode::Usual => String::new(),
-            Mode::Pairs => " in pairs of warps".into(),
+            Mode::Together(warps) => format!(" with {warps} warps together"),
             Mode::PerLane => " lane by lane".into(),
             Mode::With(effort) => format!(" with {} effort", effort.name()),
         }

@@ -159,7 +159,7 @@ impl Builder {
         if let Some(vector) = vector {
             return vector;
         }
-        let words = self.splat(bits);
+        let words = self.word_of_each(bits);
         let each = self.each_bit();
         let mine = self.bin(Bin::And, words, each);
         let vector = self.icmp_int(Cmp::Ne, mine, 0);
@@ -168,11 +168,29 @@ impl Builder {
         vector
     }
 
-    /// A vector with each lane's own bit set.
+    /// A vector with the part of a word, of at most 64 bits, that has each lane's bit.
+    fn word_of_each(&mut self, bits: Operand) -> Operand {
+        let (lanes, part) = (self.width.lanes(), self.bits_of_part());
+        if part == lanes {
+            return self.splat(bits);
+        }
+        let parts = self.bitcast(bits, Type::bits_of(part).times(lanes / part));
+        self.shuffle(parts, None, (0..lanes).map(|l| l / part))
+    }
+
+    /// A vector with each lane's own bit set in its part of a word.
     pub fn each_bit(&mut self) -> Operand {
-        let elem = self.width.bits().elem();
-        let bits = (0..self.width.lanes()).map(|l| (1u64 << l) as i64);
-        self.elements(self.width.vector_of(elem), bits)
+        let part = self.bits_of_part();
+        let bits = (0..self.width.lanes()).map(|l| (1u64 << (l % part)) as i64);
+        self.elements(self.width.vector_of(Elem::Int(part as u16)), bits)
+    }
+
+    /// Bits of the parts in which words of masks become vectors: no processor has vectors of longer integers.
+    fn bits_of_part(&self) -> usize {
+        match self.width.lanes() {
+            lanes @ ..=64 => lanes,
+            _ => 32,
+        }
     }
 
     // Instructions.

@@ -9,7 +9,7 @@ use super::Operand;
 
 /// The number of lanes that code runs together, each with a bit in masks and an element in vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Width(u8);
+pub struct Width(u16);
 
 impl Default for Width {
     fn default() -> Self {
@@ -19,9 +19,14 @@ impl Default for Width {
 
 impl Width {
     /// A warp.
-    pub const WARP: Width = Width(LANES as u8);
+    pub const WARP: Width = Width::warps(1);
     /// Two warps.
-    pub const PAIR: Width = Width(2 * LANES as u8);
+    pub const PAIR: Width = Width::warps(2);
+
+    /// This many warps.
+    pub const fn warps(count: u16) -> Width {
+        Width(count * LANES as u16)
+    }
 
     /// The number of lanes.
     pub const fn lanes(self) -> usize {
@@ -30,7 +35,7 @@ impl Width {
 
     /// A vector with an element per lane.
     pub const fn vector_of(self, elem: Elem) -> Type {
-        Type::Vector(self.0 as u16, elem)
+        Type::Vector(self.0, elem)
     }
 
     /// A vector with a value of wave IR per lane.
@@ -45,7 +50,7 @@ impl Width {
 
     /// The integer type of a mask that is held as a word.
     pub const fn bits(self) -> Type {
-        Type::One(Elem::Int(self.0 as u16))
+        Type::One(Elem::Int(self.0))
     }
 
     /// A 32-bit integer per lane.

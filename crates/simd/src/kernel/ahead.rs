@@ -332,7 +332,7 @@ impl Kernel<'_> {
             let mut lines: Vec<i64> = offsets.iter().map(|o| o.div_euclid(LINE) * LINE).collect();
             lines.sort_unstable();
             lines.dedup();
-            for line in lines.into_iter().take(4) {
+            for line in lines.into_iter().take((self.width().lanes() / 16).max(4)) {
                 let at = self.out.ir.bin_int(Bin::Add, first, line);
                 let p = self.out.ir.pointer(at);
                 self.out.ir.prefetch(p);

@@ -230,7 +230,7 @@ impl Kernel<'_> {
                 self.update(op, ty, mem.space, at, all, Operand::zero(all.ty()))?;
                 Ok(())
             }
-            Some((_, _)) if op == AtomOp::Add && uniform => {
+            Some((_, _)) if op == AtomOp::Add && uniform && self.width().lanes() <= 64 => {
                 // Each lane sees what the lanes before it added.
                 let v = self.first_lane(operand);
                 let bits = self.mask_bits();

@@ -121,10 +121,10 @@ impl Kernel<'_> {
         }
     }
 
-    /// The mask of the first `count` lanes, as a word.
+    /// The mask of the first `count` lanes, all or less than 64 of them, as a word.
     fn first_lanes(&self, count: usize) -> Operand {
-        let bits = if count >= 64 { u64::MAX } else { (1 << count) - 1 };
-        Operand::int(self.width().bits(), bits as i64)
+        let bits = if count == self.width().lanes() { -1 } else { (1 << count) - 1 };
+        Operand::int(self.width().bits(), bits)
     }
 
     /// The distance from a row's first value to the bound, as a signed 64-bit number. Larger distances may be
@@ -156,7 +156,8 @@ impl Kernel<'_> {
         // A full row gets a comparison of its own, since code for full masks depends on that alone.
         let whole = self.out.ir.icmp_int(Cmp::Sge, beyond, most);
         let count = self.out.ir.intrinsic_of("llvm.smax", &[beyond, Operand::i64(least)]);
-        let count = self.out.ir.cast(Cast::Trunc, count, self.width().bits());
+        let how = if self.width().lanes() > 64 { Cast::SExt } else { Cast::Trunc };
+        let count = self.out.ir.cast(how, count, self.width().bits());
         let count = if with_it { self.out.ir.bin_int(Bin::Add, count, 1) } else { count };
         let count = self.out.ir.bin_int(Bin::And, count, self.width().lanes() as i64 - 1);
         let others = self.out.ir.bin(Bin::Shl, Operand::int(self.width().bits(), -1), count);

@@ -262,7 +262,7 @@ impl Kernel<'_> {
                 let from = self.facts.uniformity.values[a.index()].clone();
                 Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))
             };
-            let rep = self.complete(a, rep);
+            let rep = self.complete_for(a, p, rep);
             let rep = self.fit(p, rep);
             let guard = variation.needs_guard().then(|| self.guard(a).unwrap_or(Operand::TRUE));
             written.push((p, rep, guard));

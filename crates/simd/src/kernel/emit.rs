@@ -13,7 +13,7 @@ use super::aligned;
 use super::cfg::Cfg;
 use super::explain::{Told, Watch};
 use super::outline::Outlined;
-use super::passes::{self, Analyses, Pairs, Pass, Work};
+use super::passes::{self, Analyses, Pass, Widen, Work};
 use super::uniformity::{self, Specialisation, Uniformity};
 use super::{
     Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
@@ -103,12 +103,12 @@ struct Unit<'a> {
 impl<'a> Unit<'a> {
     /// Emits the linearised form, in which lanes reconverge.
     fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
-        let pairs = match self.forced.pairs {
-            _ if form.in_frame => Pairs::Never,
-            true => Pairs::Always,
-            false => Pairs::WhereFar,
+        let widen = match self.forced.warps {
+            _ if form.in_frame => Widen::Never,
+            Some(most) => Widen::Always(most),
+            None => Widen::WhereFar { avx512: self.target.avx512 },
         };
-        let mut work = Work::new(self.kernel, self.spec, pairs);
+        let mut work = Work::new(self.kernel, self.spec, widen);
         self.passes(passes::TOGETHER, &mut work, &mut func)?;
         let analyses = work.analyses(&func)?;
         let facts = Unit { spec: work.spec, ..self }.facts(func, analyses, &Strategy::Linear, form);
@@ -126,7 +126,7 @@ impl<'a> Unit<'a> {
 
     /// The state before the first pass of a form that runs warps one by one.
     fn alone(self) -> Work {
-        Work::new(self.kernel, self.spec, Pairs::Never)
+        Work::new(self.kernel, self.spec, Widen::Never)
     }
 
     /// Emits the per-lane form.

@@ -290,6 +290,7 @@ fn shown(variation: &Variation) -> String {
     match variation.guard {
         _ if !variation.needs_guard() => {}
         Guard::All => text += ", guarded",
+        Guard::Flat => text += " or uniform",
         _ => text += ", offsets guarded",
     }
     if let Some(max) = variation.max {
@@ -372,6 +373,7 @@ mod tests {
             (Variation { guard: Guard::All, ..Variation::uniform(Width::WARP) }, "uniform, guarded"),
             (Variation { guard: Guard::Offsets, ..Variation::uniform(Width::WARP) }, "uniform"),
             (Variation { guard: Guard::Offsets, ..offsets(32, |l| l as i64) }, "stride 1, offsets guarded"),
+            (Variation { guard: Guard::Flat, ..offsets(32, |l| l as i64) }, "stride 1 or uniform"),
         ];
         for (variation, words) in cases {
             assert_eq!(shown(&variation), words);

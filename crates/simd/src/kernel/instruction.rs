@@ -1,13 +1,13 @@
 //! Dispatches instructions to the parts of the emitter, and emits pure operations.
 
 use wave::abi::{BULK, TEXTURE};
-use wave::op::{Builtin, Op, Scope, ShiftOp};
-use wave::{Inst, Module, Value};
+use wave::op::{Builtin, IntOp, Op, Scope, ShiftOp};
+use wave::{Inst, Module, Ty, Value};
 
 use super::names::IMAGE;
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, nan, uniformity};
-use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Order, Type};
+use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Type, Width};
 use crate::lanewise;
 
 impl Kernel<'_> {
@@ -117,7 +117,10 @@ impl Kernel<'_> {
         let mut vectors = Vec::new();
         if !scalar {
             let args = self.operands(inst, raw, Lanes::Warp);
-            vectors = self.on_vectors(inst, raw, &args)?;
+            vectors = match self.divided_each(inst, &args)? {
+                Some(quotients) => vec![quotients],
+                None => self.on_vectors(inst, raw, &args)?,
+            };
             self.scalars_of_groups(inst)?;
             self.out.report.vector += 1;
         }
@@ -139,6 +142,30 @@ impl Kernel<'_> {
             self.define(r, rep)?;
         }
         Ok(())
+    }
+
+    /// A 64-bit division lane by lane, if more than two warps run together: LLVM would emit an instruction for
+    /// each lane.
+    fn divided_each(&mut self, inst: &Inst, args: &[Operand]) -> Result<Option<Operand>> {
+        let Op::Int(IntOp::DivS | IntOp::DivU | IntOp::RemS | IntOp::RemU, ty @ Ty::I64) = inst.op else {
+            return Ok(None);
+        };
+        let &[a, b] = args else { return Ok(None) };
+        if self.width().lanes() <= Width::PAIR.lanes() || b.as_int().is_some() {
+            return Ok(None);
+        }
+        let whole = self.width().vector(ty);
+        let rooms = [self.put("values", 0, a), self.put("values", 1, b)];
+        let results = self.put("results", 0, Operand::zero(whole));
+        self.each_lane(|k, lane| -> Result<()> {
+            // Without active lanes, the first one is divided.
+            let args = rooms.map(|room| k.get(room, ty, lane)).map(|one| k.out.ir.freeze(one));
+            let one = lanewise::emit(&mut k.emitter(Lanes::One), &inst.op, &args)?.remove(0);
+            let at = k.element(results, ty, lane);
+            k.out.ir.store(one, at);
+            Ok(())
+        })?;
+        Ok(Some(self.out.ir.load_as(whole, results, Access::aligned(64))))
     }
 
     /// The condition under which a result's variation holds: the operands' guards and what the operation

@@ -633,7 +633,8 @@ impl Kernel<'_> {
                 let w = self.vector(v);
                 let bits = self.mask_bits();
                 let zeros = self.out.ir.leading_zeros(bits);
-                let last = Operand::int(self.width().bits(), self.width().lanes() as i64 - 1);
+                let zeros = self.lane_number(zeros);
+                let last = Operand::int(zeros.ty(), self.width().lanes() as i64 - 1);
                 let lane = self.out.ir.bin(Bin::Sub, last, zeros);
                 let lane = self.out.ir.bin(Bin::And, lane, last);
                 self.out.ir.extract(w, lane)

@@ -21,7 +21,7 @@ pub const WARP: Operand = pointer("warp");
 pub const BLOCK: Operand = pointer("block");
 /// The warp's frame.
 pub const FRAME: Operand = pointer("frame");
-/// The index in its block of the warp, or of the first of two that run together.
+/// The index in its block of the warp, or of the first of those that run together.
 pub const INDEX: Operand = word("index");
 /// The lanes that the warp has.
 pub const fn lanes(width: Width) -> Operand {

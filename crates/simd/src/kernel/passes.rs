@@ -41,7 +41,7 @@ pub const TOGETHER: &[Pass] = &[
     pass("split-stops", "ends a block at each barrier and sleep", split_stops),
     pass("rounds", "duplicates loops for lanes that agree on the number of rounds", one_number),
     pass("prefetch", "prefetches loads that move far each round", prefetch),
-    pass("pairs", "runs two warps together where each round reads far from the last", pairs),
+    pass("widen", "runs several warps together where each round reads far from the last", widen),
 ];
 
 /// Passes for the per-lane mode.
@@ -58,10 +58,10 @@ pub const APART: &[Pass] = &[
 /// The passes' input besides the function, and their results for later passes.
 pub struct Work {
     kernel: FuncId,
-    /// What the code is specialised for; [`TOGETHER`] may make two warps run together.
+    /// What the code is specialised for; [`TOGETHER`] may make several warps run together.
     pub spec: Specialisation,
-    /// When two warps run together.
-    pairs: Pairs,
+    /// When several warps run together.
+    widen: Widen,
     /// Whether loads that move far each round were found.
     far: bool,
     /// The control-flow graph while it is valid.
@@ -72,15 +72,18 @@ pub struct Work {
     pub waits: Waits,
 }
 
-/// When two warps of a block run together, if no lane can tell.
+/// When several warps of a block run together, if no lane can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairs {
+pub enum Widen {
     /// Never.
     Never,
-    /// Where loads move far each round.
-    WhereFar,
-    /// Always.
-    Always,
+    /// Where loads move far each round, as many as the processor has registers for.
+    WhereFar {
+        /// Whether it has AVX-512.
+        avx512: bool,
+    },
+    /// Always, as many as a block can be divided into, up to this number.
+    Always(u16),
 }
 
 /// The analyses of a function.
@@ -102,8 +105,8 @@ impl Analyses {
 
 impl Work {
     /// The state before the first pass.
-    pub fn new(kernel: FuncId, spec: Specialisation, pairs: Pairs) -> Work {
-        Work { kernel, spec, pairs, far: false, cfg: None, facts: None, waits: Waits::default() }
+    pub fn new(kernel: FuncId, spec: Specialisation, widen: Widen) -> Work {
+        Work { kernel, spec, widen, far: false, cfg: None, facts: None, waits: Waits::default() }
     }
 
     fn graph(&mut self, func: &Function) -> Result<&Cfg> {
@@ -221,28 +224,32 @@ fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     Ok(())
 }
 
-fn pairs(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
-    let wanted = match work.pairs {
-        Pairs::Never => false,
-        Pairs::WhereFar => work.far,
-        Pairs::Always => true,
+fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    let wanted = match work.widen {
+        Widen::Never => false,
+        Widen::WhereFar { .. } => work.far,
+        Widen::Always(_) => true,
     };
     if !wanted {
         return Ok(());
     }
     let narrow = work.analyses(func)?;
-    if !wide::may_pair(func, &narrow.cfg, &work.spec) {
-        work.facts = Some(narrow);
-        return Ok(());
+    let most = match work.widen {
+        _ if !wide::may_widen(func, &narrow.cfg) => 1,
+        Widen::Never => 1,
+        Widen::WhereFar { avx512 } => wide::most(func, &narrow.cfg, &narrow.uniformity, avx512),
+        Widen::Always(most) => most,
+    };
+    for warps in wide::COUNTS.into_iter().filter(|&warps| warps <= most && wide::divides(&work.spec, warps)) {
+        let spec = Specialisation { width: Width::warps(warps), ..work.spec };
+        let wide = Analyses::of(func, &spec)?;
+        if matches!(work.widen, Widen::Always(_)) || wide::keeps(&narrow.uniformity, &wide.uniformity) {
+            work.spec = spec;
+            work.facts = Some(wide);
+            return Ok(());
+        }
     }
-    let spec = Specialisation { width: Width::PAIR, ..work.spec };
-    let wide = Analyses::of(func, &spec)?;
-    if work.pairs == Pairs::Always || wide::keeps(&narrow.uniformity, &wide.uniformity) {
-        work.spec = spec;
-        work.facts = Some(wide);
-    } else {
-        work.facts = Some(narrow);
-    }
+    work.facts = Some(narrow);
     Ok(())
 }
 

@@ -39,6 +39,8 @@ pub struct Variation {
 pub enum Guard {
     /// None: all of it always holds.
     None,
+    /// The offsets; without them all lanes of a group have their first lane's value.
+    Flat,
     /// The offsets. Lanes with equal offsets have equal values in any case.
     Offsets,
     /// All of it.
@@ -91,9 +93,14 @@ impl Variation {
         self.group > 1
             && match self.guard {
                 Guard::None => false,
-                Guard::Offsets => !self.is_flat(),
+                Guard::Flat | Guard::Offsets => !self.is_flat(),
                 Guard::All => true,
             }
+    }
+
+    /// Whether the first lane's value and the guard tell every lane's value.
+    pub fn is_pattern_or_flat(&self) -> bool {
+        self.guard == Guard::Flat && self.is_pattern()
     }
 
     /// Whether consecutive lanes of a group are `stride` apart.
@@ -729,9 +736,14 @@ fn transfer(
         Op::Select(_) if a[0].is_uniform() => match chosen_pattern(a) {
             Some(i) => {
                 let max = a[1].max.zip(a[2].max).map(|(x, y)| x.max(y));
-                Variation { zeros: 0, max, guard: Guard::Offsets.max(a[i].guard), ..a[i].clone() }
+                Variation { zeros: 0, max, guard: Guard::Flat.max(a[i].guard), ..a[i].clone() }
             }
-            None => Variation { zeros: 0, ..a[1].meet(&a[2]) },
+            None => {
+                let both = a[1].meet(&a[2]);
+                // The guard fails also where that of the other operand does.
+                let guard = if both.guard == Guard::Flat { Guard::Offsets } else { both.guard };
+                Variation { zeros: 0, guard, ..both }
+            }
         },
         Op::Count(CountOp::Popc, _) => Variation { max: Some(64), ..flat() },
         _ => flat(),

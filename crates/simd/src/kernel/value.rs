@@ -8,7 +8,7 @@ use wave::op::Op;
 use super::names::{self, FRAME, LIVE};
 use super::stop::ROW;
 use super::{Kernel, Result};
-use crate::ir::{Access, Bin, Builder, Lanes, Name, Operand, Type};
+use crate::ir::{Access, Bin, Builder, Cast, Lanes, Name, Operand, Type};
 use crate::lanewise;
 
 /// How a value is represented.
@@ -46,6 +46,7 @@ impl Kernel<'_> {
         let (ty, variation) = (self.func_ty(v), &self.facts.uniformity.values[v.index()]);
         let (uniform, pattern, guarded) =
             (variation.is_uniform(), variation.is_pattern(), variation.needs_guard());
+        let flat = variation.is_pattern_or_flat();
         if (self.per_lane() || self.facts.in_frame)
             && let Some(&bits) = self.facts.constants.get(&v)
         {
@@ -58,8 +59,8 @@ impl Kernel<'_> {
             let base = self.load_slot(names::slot(v.0), one);
             let guarded = guarded.then(|| {
                 let g = self.load_slot(names::guard(v.0), Type::I1);
-                let w = self.load_slot(names::vector(v.0), all);
-                (g, Some(w))
+                let w = (!flat).then(|| self.load_slot(names::vector(v.0), all));
+                (g, w)
             });
             Rep::Pattern { base, guarded }
         } else {
@@ -85,7 +86,7 @@ impl Kernel<'_> {
         if variation.needs_guard() {
             parts.push((names::guard(v.0), Type::I1));
         }
-        if variation.needs_guard() && scalar {
+        if variation.needs_guard() && scalar && !variation.is_pattern_or_flat() {
             parts.push((names::vector(v.0), self.width().vector(ty)));
         }
         parts
@@ -116,7 +117,7 @@ impl Kernel<'_> {
         }
         self.cursor.env.insert(v, rep);
         if self.facts.slotted.contains(&v) {
-            let rep = self.complete(v, rep);
+            let rep = self.complete_for(v, v, rep);
             self.cursor.env.insert(v, rep);
             let guard = self.guard(v);
             self.write_slot(v, &rep, guard, None);
@@ -232,6 +233,14 @@ impl Kernel<'_> {
         self.out.ir.mask(bits)
     }
 
+    /// Adds the vector to the representation of `v` if the slots of `to` hold one.
+    pub fn complete_for(&mut self, v: Value, to: Value, rep: Rep) -> Rep {
+        match self.facts.uniformity.values[to.index()].is_pattern_or_flat() {
+            true => rep,
+            false => self.complete(v, rep),
+        }
+    }
+
     /// Adds the vector to a guarded pattern, for readers in other blocks.
     pub fn complete(&mut self, v: Value, rep: Rep) -> Rep {
         match rep {
@@ -243,8 +252,22 @@ impl Kernel<'_> {
         }
     }
 
-    /// The vector of a guarded pattern that has none: repeats its operation on vectors.
+    /// The vector of a guarded pattern that has none: follows from the guard, or repeats the operation on
+    /// vectors.
     fn recomputed(&mut self, v: Value) -> Operand {
+        let variation = self.facts.uniformity.values[v.index()].clone();
+        if let Rep::Pattern { base, guarded: Some((guard, _)) } = self.rep(v)
+            && variation.is_pattern_or_flat()
+        {
+            let ty = self.func_ty(v);
+            // LLVM turns a choice between vectors that it splits into a branch for each part.
+            let all = self.out.ir.cast(Cast::SExt, guard, Type::scalar(ty));
+            let all = self.out.ir.splat(all);
+            let offsets = self.out.ir.lanes(ty, |l| variation.offsets[l]);
+            let offsets = self.out.ir.bin(Bin::And, all, offsets);
+            let base = self.out.ir.splat(base);
+            return self.out.ir.bin(Bin::Add, base, offsets);
+        }
         let again = self.facts.defs.get(&v).cloned().and_then(|(_, inst)| {
             let args: Vec<Operand> = inst.args.iter().map(|&a| self.vector(a)).collect();
             let (op, space) = match inst.op {
@@ -294,6 +317,9 @@ impl Kernel<'_> {
                     let guarded = variation.needs_guard().then_some((Operand::TRUE, Some(w)));
                     Rep::Pattern { base, guarded }
                 }
+            }
+            Rep::Pattern { base, guarded: None } if variation.is_pattern_or_flat() => {
+                Rep::Pattern { base, guarded: Some((Operand::TRUE, None)) }
             }
             Rep::Pattern { base, guarded: None } if variation.needs_guard() => {
                 let w = self.spread(ty, &Rep::Pattern { base, guarded: None }, &variation.offsets);

@@ -174,7 +174,13 @@ impl Kernel<'_> {
     /// The number of the lowest set bit of a mask that may be empty.
     pub fn first_set(&mut self, mask: Operand) -> Operand {
         let n = self.out.ir.trailing_zeros(mask);
+        let n = self.lane_number(n);
         self.out.ir.bin_int(Bin::And, n, self.width().lanes() as i64 - 1)
+    }
+
+    /// A count of lanes that has the type of a mask's word, as an integer of at most 64 bits.
+    pub fn lane_number(&mut self, n: Operand) -> Operand {
+        if n.ty().bytes() <= 8 { n } else { self.out.ir.cast(Cast::Trunc, n, Type::I64) }
     }
 
     /// `shfl` by the manual's pseudo-code. An inactive lane provides no value: its reader keeps its own.

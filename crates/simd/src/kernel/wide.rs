@@ -1,20 +1,35 @@
-//! Two warps as one.
+//! Several warps as one.
 //!
 //! A warp reads 128 bytes of a row of 32-bit words, and in a loop that moves far it then reads elsewhere: the
-//! memory opens a row for every 128 bytes. Two warps that run together read twice as much at each place. They
+//! memory opens a row for every 128 bytes. Warps that run together read as many times more at each place. They
 //! may do so if no lane can tell: their lanes exchange nothing, and nothing asks for a lane's or a warp's
 //! number.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use wave::op::{Builtin, Op, SReg};
-use wave::{Function, Terminator};
+use wave::{Function, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
+use super::stop;
 use super::uniformity::{Specialisation, Uniformity};
 use crate::ir::Width;
 
-/// Whether two warps of a block may run together.
-pub fn may_pair(func: &Function, cfg: &Cfg, spec: &Specialisation) -> bool {
-    let whole = spec.threads().is_multiple_of(Width::PAIR.lanes() as u32);
+/// The numbers of warps that may run together, most first.
+pub const COUNTS: [u16; 3] = [8, 4, 2];
+
+/// The number of warps that may run together by the kernel's number of operations: longer vectors take longer
+/// to compile, most of all on paths where lanes differ.
+const BY_SIZE: [(usize, u16); 2] = [(100, 8), (500, 4)];
+
+/// Bytes of vector registers that a loop's values may take while more than two warps run together. AVX-512
+/// has 2048, AVX2 512; operands that are loaded need none of them.
+const fn registers(avx512: bool) -> usize {
+    if avx512 { 1536 } else { 512 }
+}
+
+/// Whether no lane of a kernel can tell how many warps of its block run together.
+pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
     let tells = |op: &Op| match op {
         // Emitted for any number of lanes.
         Op::Agree(_) => false,
@@ -35,10 +50,83 @@ pub fn may_pair(func: &Function, cfg: &Cfg, spec: &Specialisation) -> bool {
     };
     // A trap names its lanes in a word of 32 bits.
     let mut blocks = cfg.order.iter().map(|&b| &func.blocks[b]);
-    whole && blocks.all(|b| !matches!(b.term, Terminator::Trap) && !b.insts.iter().any(|i| tells(&i.op)))
+    blocks.all(|b| !matches!(b.term, Terminator::Trap) && !b.insts.iter().any(|i| tells(&i.op)))
 }
 
-/// Whether what is uniform in each warp stays so in both: no branch and no loop diverges that did not.
+/// Whether blocks consist of whole groups of this many warps.
+pub fn divides(spec: &Specialisation, warps: u16) -> bool {
+    spec.threads().is_multiple_of(Width::warps(warps).lanes() as u32)
+}
+
+/// Whether what is uniform in each warp stays so in all: no branch and no loop diverges that did not.
 pub fn keeps(narrow: &Uniformity, wide: &Uniformity) -> bool {
     narrow.divergent == wide.divergent && narrow.divergent_loop == wide.divergent_loop
+}
+
+/// The greatest number of warps whose values stay in registers in the loops that read far; at least two.
+pub fn most(func: &Function, cfg: &Cfg, uniformity: &Uniformity, avx512: bool) -> u16 {
+    let size: usize = cfg.order.iter().map(|&b| func.blocks[b].insts.len()).sum();
+    let most = BY_SIZE.into_iter().find(|(bound, _)| size <= *bound).map_or(2, |(_, warps)| warps);
+    let bytes = live_in_far_loops(func, cfg, uniformity).max(1);
+    let fits = |warps: &u16| *warps <= most && Width::warps(*warps).lanes() * bytes <= registers(avx512);
+    COUNTS.into_iter().find(fits).unwrap_or(2)
+}
+
+/// The bytes of each lane's values that live at one point of a loop with a prefetch. Values that are the same
+/// for all lanes, or follow from the first lane's, do not count, and neither do loaded ones with one use: it
+/// can be their load.
+fn live_in_far_loops(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> usize {
+    let is_far = |b: &usize| func.blocks[*b].insts.iter().any(|i| matches!(i.op, Op::Prefetch(_)));
+    let loops: Vec<_> = cfg.loops.iter().filter(|l| l.blocks.iter().any(is_far)).collect();
+    if loops.is_empty() {
+        return 0;
+    }
+    let live = stop::live_in(func, cfg);
+    let mut uses: BTreeMap<Value, usize> = BTreeMap::new();
+    for &b in &cfg.order {
+        let data = &func.blocks[b];
+        for v in data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses()) {
+            *uses.entry(v).or_default() += 1;
+        }
+    }
+    let size = |v: Value| {
+        let variation = &uniformity.values[v.index()];
+        let scalar = variation.is_uniform() || variation.is_pattern() || func.ty(v) == Ty::I1;
+        if scalar { 0 } else { func.ty(v).bytes() as usize }
+    };
+    let mut most = 0;
+    for l in loops {
+        let near: BTreeSet<Value> = l
+            .blocks
+            .iter()
+            .map(|&b| &func.blocks[b])
+            .flat_map(|data| data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses()))
+            .collect();
+        for &b in &l.blocks {
+            let data = &func.blocks[b];
+            let mut now: BTreeSet<Value> = data.term.uses().into_iter().collect();
+            for &s in &cfg.succs[b] {
+                now.extend(live[s].iter().filter(|v| !func.blocks[s].params.contains(v)));
+            }
+            now.retain(|v| near.contains(v));
+            let mut bytes: usize = now.iter().map(|v| size(*v)).sum();
+            most = most.max(bytes);
+            for inst in data.insts.iter().rev() {
+                for r in &inst.results {
+                    bytes -= if now.remove(r) { size(*r) } else { 0 };
+                }
+                let folded = |v: &Value| uses.get(v) == Some(&1) && loaded(data, *v);
+                for v in inst.args.iter().filter(|v| !folded(v)) {
+                    bytes += if now.insert(*v) { size(*v) } else { 0 };
+                }
+                most = most.max(bytes);
+            }
+        }
+    }
+    most
+}
+
+/// Whether a block loads a value.
+fn loaded(data: &wave::BlockData, v: Value) -> bool {
+    data.insts.iter().any(|i| matches!(i.op, Op::Load { .. }) && i.results.contains(&v))
 }
