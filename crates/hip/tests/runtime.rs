@@ -183,7 +183,9 @@ fn a_host_function_that_waits_for_its_own_stream_gets_an_error() {
         let mut byte = 0u8;
         ok!(both, hipMemcpy(&raw mut byte => *mut u8, memory[1] => u64, 1 => usize, 2 => u32));
         assert_eq!(byte, 7);
-        memory.map(|address| ok!(both, hipFree(address => u64)));
+        for address in memory {
+            ok!(both, hipFree(address => u64));
+        }
     }
 }
 

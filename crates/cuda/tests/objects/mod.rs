@@ -7,7 +7,7 @@ use hwtruth::sample;
 
 use crate::call;
 use crate::support::Argument::U64;
-use crate::support::{Cuda, HEAD, P, everywhere, isolated};
+use crate::support::{Cuda, HEAD, P, everywhere, isolated, status};
 
 /// Kills the process if the following code takes quadratic time.
 fn within_seconds(seconds: u32) {
