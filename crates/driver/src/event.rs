@@ -215,8 +215,8 @@ impl Event {
     /// Fails if the last record was captured, as [`Event::query`] does.
     ///
     /// # Errors
-    /// [`Error::CapturedEvent`]: by a capture, which becomes invalid. [`Error::InvalidValue`]: by one that has
-    /// ended or is invalid.
+    /// [`Error::CapturedEvent`]: by a capture, which becomes invalid. [`Error::InvalidValue`]: by one that
+    /// has ended or is invalid.
     pub fn check_not_captured(&self) -> Result<()> {
         self.point().map(drop)
     }

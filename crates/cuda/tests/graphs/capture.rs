@@ -265,7 +265,8 @@ fn modes_forbid_unsafe_calls() {
                 assert_eq!(end(kit, a).0, if expected == 0 { 0 } else { INVALIDATED }, "{case}");
             }
         }
-        // Only a relaxed capture has a result in another thread. The others end there without one (`capends`).
+        // Only a relaxed capture has a result in another thread. The others end there without one
+        // (`capends`).
         for (mode, expected) in [(GLOBAL, WRONG_THREAD), (THREAD_LOCAL, WRONG_THREAD), (RELAXED, 0)] {
             kit.ok(BEGIN, &[a, mode]);
             let status = std::thread::scope(|scope| {
@@ -282,8 +283,8 @@ fn modes_forbid_unsafe_calls() {
     });
 }
 
-/// Calls that are not made during a global capture: those that may wait for other work (`capglobal`, and of the same
-/// kinds where a function was not recorded).
+/// Calls that are not made during a global capture: those that may wait for other work (`capglobal`, and of
+/// the same kinds where a function was not recorded).
 const UNSAFE: &[&str] = &[
     "cuArray3DCreate_v2",
     "cuArrayCreate_v2",

@@ -416,7 +416,8 @@ fn a_graph_that_is_handed_over_belongs_to_its_node() {
         let mut got = 0u64;
         kit.ok("cuGraphChildGraphNodeGetGraph", &[node, at(&mut got)]);
         assert_eq!(got, child);
-        // It stays editable, but does not contain what contains it, and there is no other use of it (`gchild`).
+        // It stays editable, but does not contain what contains it, and there is no other use of it
+        // (`gchild`).
         kit.add_kernel(child, &[], "nothing", &[]);
         let exec = kit.instantiate(graph);
         let mut outer = params(GRAPH, &[graph, MOVED]);

@@ -331,8 +331,8 @@ fn managed_memory_and_the_hosts() {
             let arguments = [at(&mut out), graph, 0, 0, 0, at(&mut asked)];
             assert_eq!(kit.call("cuGraphAddNode_v2", &arguments), INVALID_VALUE, "{kind} at {location:?}");
         }
-        // As recorded (`gmemory.alloc`): pinned memory of the host, memory that other processes import, and memory
-        // that a device can only read are not supported, and bytes that are reserved are 0.
+        // As recorded (`gmemory.alloc`): pinned memory of the host, memory that other processes import, and
+        // memory that a device can only read are not supported, and bytes that are reserved are 0.
         let right = asked(PINNED, DEVICE, SIZE);
         let mut access = [wide(1, 0), 3];
         for (word, value, flags, status) in [

@@ -1,5 +1,5 @@
-//! What the parameters of nodes may say: grids and extents of 0, bytes that a kind of node does not use, and the
-//! handles of conditional nodes.
+//! What the parameters of nodes may say: grids and extents of 0, bytes that a kind of node does not use, and
+//! the handles of conditional nodes.
 
 use super::kit::*;
 use crate::by_name::at;
@@ -13,8 +13,9 @@ fn blocks<T>(kit: &Kit, word: u64, blocks: u32, use_it: impl FnOnce(&mut Params)
     })
 }
 
-/// As recorded (`gkernel.add.grid0`, `gcopy.add.width0`, `gmemset.add.width0`, `gexecset.kernel.grid0`). tinygrad
-/// adds nodes whose grids depend on a variable with the variable at 0, and is refused on the hardware as here.
+/// As recorded (`gkernel.add.grid0`, `gcopy.add.width0`, `gmemset.add.width0`, `gexecset.kernel.grid0`).
+/// tinygrad adds nodes whose grids depend on a variable with the variable at 0, and is refused on the
+/// hardware as here.
 #[test]
 fn grids_and_extents_of_0_are_refused_when_a_node_is_added_or_changed() {
     let name = "graphs::params::grids_and_extents_of_0_are_refused_when_a_node_is_added_or_changed";

@@ -148,8 +148,8 @@ impl Graph {
     /// Adds edges. Adds none if one of them is wrong. Cycles are found at instantiation, as on the hardware.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: no node of this graph, an edge from a node to itself, one between nodes that have
-    /// one already, or data that the nodes do not have.
+    /// [`Error::InvalidValue`]: no node of this graph, an edge from a node to itself, one between nodes that
+    /// have one already, or data that the nodes do not have.
     pub fn add_edges(&self, edges: &Edges) -> Result<()> {
         let mut body = self.lock();
         let mut added = Vec::with_capacity(edges.len());

@@ -179,9 +179,9 @@ impl Reservation {
     /// Reserves addresses for an allocation node that is added at a position of a graph.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: no bytes, or no such location. [`Error::InvalidDevice`]: no such device may have
-    /// access. [`Error::NotSupported`]: pinned memory of the host, or access of another kind than reading and
-    /// writing. [`Error::OutOfMemory`]: there are no addresses left.
+    /// [`Error::InvalidValue`]: no bytes, or no such location. [`Error::InvalidDevice`]: no such device may
+    /// have access. [`Error::NotSupported`]: pinned memory of the host, or access of another kind than
+    /// reading and writing. [`Error::OutOfMemory`]: there are no addresses left.
     pub fn new(context: &Context, at: &Position<'_>, asked: Asked) -> Result<Arc<Reservation>> {
         let driver = crate::driver()?;
         let device = match asked.location {

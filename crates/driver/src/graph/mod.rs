@@ -192,8 +192,8 @@ pub fn local_id(node: Handle) -> Result<u32> {
 /// Removes a node and its edges.
 ///
 /// # Errors
-/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes. [`Error::IllegalState`]: a
-/// capture adds nodes to the graph.
+/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes.
+/// [`Error::IllegalState`]: a capture adds nodes to the graph.
 pub fn destroy_node(node: Handle) -> Result<()> {
     let (graph, index) = place(node)?;
     graph.check_not_capturing()?;

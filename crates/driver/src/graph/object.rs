@@ -105,8 +105,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Releases references that the graph holds. If it holds fewer, all of them are released, which is no error
-    /// on the hardware either.
+    /// Releases references that the graph holds. If it holds fewer, all of them are released, which is no
+    /// error on the hardware either.
     pub fn release_object(&self, handle: Handle, count: u32) -> Result<()> {
         get(handle)?;
         if count == 0 {

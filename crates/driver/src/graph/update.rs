@@ -42,8 +42,8 @@ pub enum Outcome {
 /// Which interface asks for an update. They differ in what it may change about a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Of a copy of several rows only the addresses, and no address to memory of another context (recorded on an
-    /// H200).
+    /// Of a copy of several rows only the addresses, and no address to memory of another context (recorded on
+    /// an H200).
     Cuda,
     /// Everything but the direction and the kinds of memory.
     Hip,
@@ -72,7 +72,8 @@ pub fn update(exec: &Exec, graph: &Graph, rules: Rules) -> Result<(), Failure> {
     exec.apply(changes).map_err(|_| Failure::at(Outcome::Error, 0))
 }
 
-/// The nodes of `old` with the work that `new` gives them, by the rules and the flags of the executable graph.
+/// The nodes of `old` with the work that `new` gives them, by the rules and the flags of the executable
+/// graph.
 pub(super) fn changes(old: &Graph, new: &Graph, by: (Rules, u64)) -> Result<Vec<(Handle, Work)>, Failure> {
     // A snapshot of the new graph: its own lock is free while the old graph's is held.
     let new = new.snapshot();

@@ -202,7 +202,8 @@ impl Kernel {
 
     /// The addresses of the parameters, or, if the program gave one buffer, the list that describes it:
     /// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its address, `CU_LAUNCH_PARAM_BUFFER_SIZE` and the address of its
-    /// size, `CU_LAUNCH_PARAM_END`, the size. They lie in the node and are valid until it is changed or destroyed.
+    /// size, `CU_LAUNCH_PARAM_END`, the size. They lie in the node and are valid until it is changed or
+    /// destroyed.
     pub fn told(&self) -> &[u64] {
         self.told.get_or_init(|| {
             let bytes = self.launch.params().bytes().as_ptr() as u64;

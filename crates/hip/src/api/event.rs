@@ -29,8 +29,8 @@ fn get(handle: Handle) -> Result<Arc<Event>> {
     Ok(event::get(handle)?)
 }
 
-/// As [`get`], for a call that asks for the last record. As in AMD's runtime, records of a capture end with it; with
-/// CUDA such an event is invalid until it is recorded again.
+/// As [`get`], for a call that asks for the last record. As in AMD's runtime, records of a capture end with
+/// it; with CUDA such an event is invalid until it is recorded again.
 pub(super) fn with_record(handle: Handle) -> Result<Arc<Event>> {
     let event = get(handle)?;
     event.forget_ended_capture();
