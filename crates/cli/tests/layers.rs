@@ -23,7 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("simd", &["host", "wave"]),
     ("grid", &["host", "tensor", "tensormap", "texture", "wave"]),
     ("driver", &["host", "image", "texture"]),
-    ("cpu", &["host", "driver", "image", "ptx", "lower", "wave", "simd", "grid"]),
+    ("cpu", &["host", "driver", "image", "gcn", "ptx", "lower", "wave", "simd", "grid"]),
     ("capi", &["driver", "image"]),
     ("hip", &["capi", "driver", "host", "image"]),
     ("cuda", &["capi", "hip", "driver", "image", "cpu", "tensormap"]),
@@ -82,6 +82,27 @@ fn sources(folder: &Path, list: &mut Vec<(String, String)>) {
             sources(&path, list);
         } else if path.extension().is_some_and(|e| e == "rs") {
             list.push((path.display().to_string(), fs::read_to_string(&path).expect("a source")));
+        }
+    }
+}
+
+/// The CPU backend knows kinds of code through one trait: each front end is the only file that names its crates.
+#[test]
+fn front_ends_are_files() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cpu/src");
+    let mut files = Vec::new();
+    sources(&source, &mut files);
+    for (file, crates) in [("front/ptx.rs", ["ptx::", "lower::"].as_slice()), ("front/amd.rs", &["gcn::"])] {
+        for name in crates {
+            let names = |text: &str| {
+                let is_word =
+                    |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c));
+                let paths = text.match_indices(name).filter(|(at, _)| is_word(*at));
+                paths.filter(|(at, _)| !text[..*at].ends_with("self::")).count() > 0
+            };
+            let users: Vec<&str> =
+                files.iter().filter(|(_, text)| names(text)).map(|(path, _)| &**path).collect();
+            assert!(users.len() == 1 && users[0].ends_with(file), "{name} is used by {users:?}");
         }
     }
 }

@@ -14,14 +14,13 @@ use driver::backend::{
 use driver::device::{DeviceInfo, attribute, virtual_devices};
 use grid::{Config, Heap, Host, Workers};
 use host::options::Options;
-use lower::ErrorClass;
 use simd::Specialisation;
 use wave::FuncId;
 
 use crate::code::Ready;
+use crate::front::{self, ErrorKind};
 use crate::info;
-use crate::keep;
-use crate::program::{self, Rules, Source};
+use crate::program::{self, Rules};
 use crate::settings::Settings;
 
 /// The CPU as a device.
@@ -131,18 +130,7 @@ impl Backend for Cpu {
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {
         // Threads that load modules may call `exit` while these are compiled.
         simd::llvm::watch_thread();
-        // PTX is ASCII; the hardware's driver rejects other bytes even in comments.
-        if let Some(input) = request.inputs.iter().find(|i| !i.text.is_ascii()) {
-            let at = input.text.iter().position(|b| !b.is_ascii()).unwrap_or(0);
-            let line = 1 + input.text.iter().take(at).filter(|b| **b == b'\n').count();
-            let byte = input.text.get(at).copied().unwrap_or(0);
-            let message = format!("Unexpected non-ASCII character encountered on line {line} ({byte:#04x})");
-            let log = format!("ptxas {}, line {line}; fatal   : {message}\n", program::APPLICATION);
-            return Err(LoadError { kind: LoadErrorKind::InvalidPtx, log, rendered: String::new() });
-        }
-        let texts: Vec<_> = request.inputs.iter().map(|i| ptx::text_of(i.text)).collect();
-        let sources: Vec<Source<'_>> =
-            request.inputs.iter().zip(&texts).map(|(i, text)| Source { name: i.name, text }).collect();
+        let code = front::of(request.inputs).map_err(load_error)?;
         let (major, minor) = request.device.compute_capability;
         let own = rules(request.device, &self.settings);
         let rules = Rules {
@@ -153,9 +141,9 @@ impl Backend for Cpu {
             ..own
         };
         if let Some(folder) = &self.settings.keep_ptx {
-            keep::texts(folder, &sources);
+            code.keep(folder);
         }
-        let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
+        let program = program::Program::of_code(&*code, &rules).map_err(load_error)?;
         let loaded = ModuleCode::new(program, Arc::clone(&self.executor), &request.options);
         let info = if request.options.verbose {
             info::log(loaded.kernels(), |kernel| loaded.usage(kernel), loaded.globals(), major * 10 + minor)
@@ -186,13 +174,13 @@ pub fn rules(device: &DeviceInfo, settings: &Settings) -> Rules {
     }
 }
 
-fn load_error(error: program::LoadError) -> LoadError {
-    let kind = match (error.class, error.kind) {
-        (Some(ErrorClass::Unresolved), _) => LoadErrorKind::Undefined,
-        (Some(ErrorClass::Duplicate), _) => LoadErrorKind::Duplicate,
-        (Some(ErrorClass::Unsupported), _) => LoadErrorKind::Unsupported,
-        (_, ptx::ErrorKind::UnsupportedVersion) => LoadErrorKind::UnsupportedVersion,
-        _ => LoadErrorKind::InvalidPtx,
+fn load_error(error: front::LoadError) -> LoadError {
+    let kind = match error.kind {
+        ErrorKind::Unresolved => LoadErrorKind::Undefined,
+        ErrorKind::Duplicate => LoadErrorKind::Duplicate,
+        ErrorKind::Unsupported => LoadErrorKind::Unsupported,
+        ErrorKind::UnsupportedVersion => LoadErrorKind::UnsupportedVersion,
+        ErrorKind::Syntax | ErrorKind::Semantic => LoadErrorKind::InvalidPtx,
     };
     LoadError { kind, log: error.log, rendered: error.rendered }
 }

@@ -1,4 +1,4 @@
-//! The CPU backend: from PTX texts to running code.
+//! The CPU backend: from PTX texts and AMD code objects to running code.
 //!
 //! [`program::Program::load`] parses, links, lowers and verifies every kernel, so that all errors are
 //! reported at load. Machine code is compiled when a kernel is first launched with a block size
@@ -7,13 +7,13 @@
 //! [`Cpu`] is the backend that the driver uses.
 //!
 //! **Architecture invariant:** this crate knows how code is compiled and run. It does not know C types,
-//! contexts or streams.
+//! contexts or streams. Only the modules of [`front`] know what a kind of code means.
 
 pub mod backend;
 mod beside;
 mod code;
+pub mod front;
 pub mod info;
-mod keep;
 mod modules;
 pub mod program;
 mod settings;
@@ -22,7 +22,8 @@ mod tell;
 
 pub use backend::{Cpu, devices};
 pub use code::{Kernel, Ready};
-pub use program::{Engine, LoadError, Program, Rules, Source};
+pub use front::{ErrorKind, LoadError, Source};
+pub use program::{Engine, Program, Rules};
 pub use settings::{Making, Settings};
 pub use simd::effort::Effort;
 pub use simd::{Forced, Specialisation, Target};

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use lower::Deferred;
 use wave::{FuncId, Module};
 
+use crate::front;
 use crate::share;
 
 /// Maximum number of functions listed by the modules of single kernels, in total. Beyond it, all kernels are
@@ -21,9 +21,9 @@ pub(crate) enum Modules {
     Later(Box<Later>),
 }
 
-/// A large text.
+/// A large module.
 pub(crate) struct Later {
-    text: Deferred,
+    code: Box<dyn front::Later>,
     heads: Arc<Module>,
     /// By function number.
     reached: Vec<OnceLock<Arc<Module>>>,
@@ -34,12 +34,12 @@ pub(crate) struct Later {
 }
 
 impl Modules {
-    /// For a text whose functions are lowered on demand.
-    pub fn later(text: Deferred, threads: usize) -> Modules {
-        let heads = Arc::new(text.heads().clone());
+    /// For code whose functions are lowered on demand.
+    pub fn later(code: Box<dyn front::Later>, threads: usize) -> Modules {
+        let heads = Arc::new(code.heads().clone());
         let reached = heads.functions.iter().map(|_| OnceLock::new()).collect();
         let (whole, asked) = (OnceLock::new(), AtomicUsize::new(0));
-        Modules::Later(Box::new(Later { text, heads, reached, whole, asked, threads }))
+        Modules::Later(Box::new(Later { code, heads, reached, whole, asked, threads }))
     }
 
     /// The module's declarations; its functions may have no code.
@@ -73,10 +73,7 @@ impl Modules {
     pub fn at(&self, line: u32) -> Arc<Module> {
         match self {
             Modules::Whole(module) => Arc::clone(module),
-            Modules::Later(later) => {
-                let functions = later.text.functions_at(line).into_iter().collect();
-                later.made(later.text.with(&functions, &lower::one_by_one))
-            }
+            Modules::Later(later) => later.made(later.code.at(line)),
         }
     }
 
@@ -89,7 +86,7 @@ impl Modules {
     pub fn text_size(&self, kernel: FuncId) -> Option<usize> {
         match self {
             Modules::Later(later) if later.reached.get(kernel.index())?.get().is_none() => {
-                Some(later.text.text_size(kernel))
+                Some(later.code.size_of(kernel))
             }
             _ => None,
         }
@@ -100,7 +97,7 @@ impl Later {
     fn whole(&self) -> &Arc<Module> {
         self.whole.get_or_init(|| {
             let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(self.threads, count, work);
-            self.made(self.text.whole(&each))
+            self.made(self.code.whole(&each))
         })
     }
 
@@ -110,17 +107,17 @@ impl Later {
             return Arc::clone(self.whole());
         }
         let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(self.threads, count, work);
-        self.made(self.text.reached_from(kernel, &each))
+        self.made(self.code.reached_from(kernel, &each))
     }
 
     /// If functions that passed the checks cannot be lowered after all, kernels have no code and launches
     /// fail.
-    fn made(&self, lowered: Result<Module, Vec<lower::Error>>) -> Arc<Module> {
+    fn made(&self, lowered: Result<Module, Vec<String>>) -> Arc<Module> {
         match lowered {
             Ok(module) => Arc::new(module),
             Err(errors) => {
                 for error in errors {
-                    tracing::error!(module = %self.heads.name, "{}", error.message);
+                    tracing::error!(module = %self.heads.name, "{error}");
                 }
                 Arc::clone(&self.heads)
             }

@@ -4,48 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use host::options::Engine;
-use lower::ErrorClass;
 use simd::{Forced, Request, Rest, Specialisation, Target};
 use wave::module::RelocTarget;
 use wave::{FuncId, Module};
 
 use crate::beside;
 use crate::code::{self, Codes, Kernel, Maker, Ready};
+use crate::front::{Checked, Frontend, LoadError, Lowered, Source, Texts};
 use crate::modules::Modules;
 use crate::settings::Making;
 use crate::share;
-
-/// A PTX text.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// Its name in messages.
-    pub name: &'a str,
-    /// The text.
-    pub text: &'a str,
-}
-
-/// Why a module cannot be loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError {
-    /// The kind of the first finding, on which a driver's result code depends.
-    pub kind: ptx::ErrorKind,
-    /// The class of the linking or lowering rule that was broken; `None` if the text itself is invalid.
-    pub class: Option<ErrorClass>,
-    /// The JIT's log, one line per finding.
-    pub log: String,
-    /// The findings, all from one text; none if a rule of the device was broken, which only the log reports.
-    pub findings: Vec<ptx::Diagnostic>,
-    /// The findings with their source lines, as rustc prints them.
-    pub rendered: String,
-}
-
-impl std::fmt::Display for LoadError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.log)
-    }
-}
-
-impl std::error::Error for LoadError {}
 
 /// The rules that a module must meet to be loaded.
 #[derive(Clone, Debug)]
@@ -93,109 +61,18 @@ pub struct Program {
     maker: Maker,
 }
 
-/// The name that the hardware's assembler gives every text.
-pub const APPLICATION: &str = "application ptx input";
-
-fn failure(
-    sources: &[Source],
-    unit: usize,
-    diagnostics: &[ptx::Diagnostic],
-    class: Option<ErrorClass>,
-    linking: bool,
-) -> LoadError {
-    let (name, text) = sources.get(unit).map_or(("", ""), |s| (s.name, s.text));
-    let log = match class {
-        // The hardware's linker reports symbols, not lines.
-        Some(ErrorClass::Unresolved) if !linking => {
-            diagnostics.iter().map(|d| format!("ptxas fatal   : {}\n", d.message)).collect()
-        }
-        Some(ErrorClass::Unresolved | ErrorClass::Duplicate) => {
-            diagnostics.iter().map(|d| format!("error   : {}\n", d.message)).collect()
-        }
-        _ => ptx::log(diagnostics, APPLICATION, text),
-    };
-    LoadError {
-        kind: diagnostics.first().map_or(ptx::ErrorKind::Semantic, |d| d.kind),
-        class,
-        log,
-        findings: diagnostics.to_vec(),
-        rendered: diagnostics.iter().map(|d| d.render(name, text, false)).collect(),
-    }
-}
-
-/// A failure without a source location.
-fn refusal(message: String) -> LoadError {
-    LoadError {
-        kind: ptx::ErrorKind::Semantic,
-        class: None,
-        log: format!("ptxas {message}\n"),
-        findings: Vec::new(),
-        rendered: message,
-    }
-}
-
-/// The number of a module's `.target` (52 for `sm_52`) and its suffix.
-fn target(module: &ptx::ast::Module) -> Option<(u32, ptx::ArchSuffix)> {
-    module.target.iter().find_map(|t| match t {
-        ptx::Target::Arch { number, suffix } => Some((u32::from(*number), *suffix)),
-        _ => None,
-    })
-}
-
-/// Whether a device runs code for a target: its own or an older capability. An architecture-specific target
-/// must be the same, a family-specific one of the same family.
-fn suits(capability: u32, (number, suffix): (u32, ptx::ArchSuffix)) -> bool {
-    match suffix {
-        ptx::ArchSuffix::Specific => capability == number,
-        ptx::ArchSuffix::Family => capability >= number && capability / 10 == number / 10,
-        _ => capability >= number,
-    }
-}
-
-/// Rejects a newer target than the device's.
-fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError> {
-    if let (Some(capability), Some(target)) = (rules.capability, target(tree))
-        && !suits(capability, target)
-    {
-        let (major, minor) = (capability / 10, capability % 10);
-        return Err(refusal(format!(
-            "{APPLICATION}, fatal   : .target sm_{} is for newer or other devices than this one of capability \
-             {major}.{minor} (ANYWARP_COMPUTE_CAPABILITY changes it)",
-            target.0
-        )));
-    }
-    Ok(())
-}
-
 /// Rejects kernels that declare more shared memory than the device has.
 fn check_shared(module: &Module, rules: &Rules) -> Result<(), LoadError> {
     for (_, kernel) in module.kernels() {
         let shared = kernel.kernel.as_ref().map_or(0, |k| k.shared_size);
         if shared > rules.max_shared {
-            return Err(refusal(format!(
+            return Err(LoadError::of_device(format!(
                 "error   : Entry function '{}' uses too much shared data ({shared:#x} bytes, {:#x} max)",
                 kernel.name, rules.max_shared
             )));
         }
     }
     Ok(())
-}
-
-/// The options for lowering.
-fn options<'a>(rules: &'a Rules, each: lower::Each<'a>) -> lower::Options<'a> {
-    lower::Options { complete: rules.complete, symbols: &rules.symbols, each, exact: rules.exact }
-}
-
-/// The digest of everything that a module is built from. It is part of the names of cached objects.
-fn unit(sources: &[Source], rules: &Rules) -> [u8; 32] {
-    let texts: Vec<&str> = sources.iter().map(|source| source.text).collect();
-    simd::digest(&(texts, options(rules, &lower::one_by_one)))
-}
-
-/// A text whose kernels are lowered on demand; `None` if the text has an error.
-fn deferred(source: &Source, rules: &Rules, threads: usize) -> Option<lower::Deferred> {
-    let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
-    lower::Deferred::new(source.name, source.text, options(rules, &each))
 }
 
 impl Program {
@@ -206,90 +83,30 @@ impl Program {
 
     /// Loads and links PTX texts under the rules of a device.
     pub fn load_by(sources: &[Source], rules: &Rules) -> Result<Program, LoadError> {
-        let maker = Maker::new(rules.engine, rules.making.clone(), unit(sources, rules));
-        let threads = share::threads(sources.iter().map(|s| s.text.len()).sum());
-        let kernels = |s: &Source| s.text.contains(".entry");
-        let launches = rules.launches && sources.iter().any(kernels) && maker.expects_work();
+        Program::of_code(&Texts::from(sources), rules)
+    }
+
+    /// Loads a module's code under the rules of a device.
+    pub fn of_code(code: &dyn Frontend, rules: &Rules) -> Result<Program, LoadError> {
+        let maker = Maker::new(rules.engine, rules.making.clone(), code.digest(rules));
+        let threads = share::threads(code.size());
+        let launches = rules.launches && code.may_have_kernels() && maker.expects_work();
         // Threads that start while LLVM is being opened wait for the loader's lock. If this load uses several
         // threads, LLVM is opened afterwards.
         if launches && threads <= 1 {
             beside::open_llvm(maker.making());
         }
-        let program = match sources {
-            // Errors in a text are reported when it is lowered as a whole.
-            [one] if share::is_large(one.text.len()) => match deferred(one, rules, threads) {
-                Some(text) => Program::deferred(text, rules, threads, maker)?,
-                None => Program::whole_of(sources, rules, threads, maker)?,
-            },
-            _ => Program::whole_of(sources, rules, threads, maker)?,
+        let Checked { lowered, targets } = code.check(rules, threads)?;
+        check_shared(lowered.heads(), rules)?;
+        let modules = match lowered {
+            Lowered::Whole(module) => Modules::Whole(Arc::new(module)),
+            Lowered::Later(later) => Modules::later(later, threads),
         };
+        let program = Program::new(modules, targets, maker);
         if launches && threads > 1 {
             beside::open_llvm(program.maker.making());
         }
         Ok(program)
-    }
-
-    /// A large text, whose kernels are lowered on demand.
-    fn deferred(
-        text: lower::Deferred,
-        rules: &Rules,
-        threads: usize,
-        maker: Maker,
-    ) -> Result<Program, LoadError> {
-        check_target(text.text(), rules)?;
-        check_shared(text.heads(), rules)?;
-        let number = target(text.text()).map_or(0, |t| t.0);
-        let targets = text.heads().kernels().map(|(id, _)| (id, number)).collect();
-        Ok(Program::new(Modules::later(text, threads), targets, maker))
-    }
-
-    /// Texts that are lowered now.
-    fn whole_of(
-        sources: &[Source],
-        rules: &Rules,
-        threads: usize,
-        maker: Maker,
-    ) -> Result<Program, LoadError> {
-        let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
-        let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
-        let mut trees = Vec::new();
-        for (unit, source) in sources.iter().enumerate() {
-            let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None, rules.complete))?;
-            check_target(&tree, rules)?;
-            trees.push(tree);
-        }
-        let units: Vec<lower::Unit> = sources
-            .iter()
-            .zip(&trees)
-            .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
-            .collect();
-        let module = lower::lower_by(&units, options(rules, &each)).map_err(|mut errors| {
-            // A missing symbol may come with another text. All other errors are final and are reported first.
-            errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
-            let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
-            let (unit, missing, class) = first.unwrap_or((0, false, ErrorClass::Invalid));
-            let alike = |e: &&lower::Error| e.unit == unit && (e.class == ErrorClass::Unresolved) == missing;
-            let of_unit: Vec<ptx::Diagnostic> =
-                errors.iter().filter(alike).map(lower::Error::diagnostic).collect();
-            let class = match errors.iter().any(|e| e.class == ErrorClass::Unsupported) {
-                true if !missing => ErrorClass::Unsupported,
-                _ => class,
-            };
-            failure(sources, unit, &of_unit, Some(class), rules.complete)
-        })?;
-        check_shared(&module, rules)?;
-        let of = |name: &str| {
-            let owner = trees.iter().find(|t| t.function(name).is_some_and(|f| f.1.body.is_some()));
-            owner.and_then(target).map_or(0, |t| t.0)
-        };
-        let targets = match trees.as_slice() {
-            [one] => {
-                let number = target(one).map_or(0, |t| t.0);
-                module.kernels().map(|(id, _)| (id, number)).collect()
-            }
-            _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
-        };
-        Ok(Program::new(Modules::Whole(Arc::new(module)), targets, maker))
     }
 
     /// A program from a module of wave IR that did not come from PTX, for tests and tools.

@@ -6,9 +6,8 @@ mod support {
     pub mod memory;
 }
 
-use cpu::{Engine, LoadError, Program, Rules, Source, Target};
+use cpu::{Engine, ErrorKind, LoadError, Program, Rules, Source, Target};
 use grid::Workers;
-use ptx::ErrorKind;
 use support::launch::{Shape, launch};
 use support::memory::Aligned;
 
@@ -154,7 +153,7 @@ fn what_is_wrong_is_told_at_load() {
     let cases = [
         ("add.u32 %r1, %r2;", "add", ErrorKind::Semantic),
         ("add.u32 %r1, %r2, %r99;", "%r99", ErrorKind::Semantic),
-        ("alloca.u64 %rd1, %rd2, 24;", "alignment", ErrorKind::Semantic),
+        ("alloca.u64 %rd1, %rd2, 24;", "alignment", ErrorKind::Unsupported),
         ("mov.u32 %r1, %r2", "syntax", ErrorKind::Syntax),
         (".shared .b8 large[65536]; st.shared.u8 [large], %r1;", "shared data", ErrorKind::Semantic),
     ];

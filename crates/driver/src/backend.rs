@@ -1,6 +1,6 @@
 //! The interface to compilation and execution.
 //!
-//! A [`Backend`] turns the PTX texts of a module into a [`Program`]; a program runs grids. The driver does
+//! A [`Backend`] turns the code of a module into a [`Program`]; a program runs grids. The driver does
 //! everything else (contexts, memory, stream order, handles). Addresses are real addresses of the process.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub trait Backend: Send + Sync {
     /// The devices in ordinal order. Called once, by `cuInit`; it must be fast.
     fn devices(&self) -> Vec<DeviceInfo>;
 
-    /// Parses, checks, links and lowers the texts of one module. Reports every error in them.
+    /// Parses, checks, links and lowers the code of one module. Reports every error in them.
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError>;
 
     /// The handlers of SIGBUS and SIGSEGV are needed from now on: a file that others can truncate is mapped
@@ -29,23 +29,32 @@ pub trait Backend: Send + Sync {
 /// A request to load a module.
 #[derive(Clone, Debug)]
 pub struct LoadRequest<'a> {
-    /// The PTX texts to link together; one for a plain load.
+    /// The code to link together; one input for a plain load.
     pub inputs: &'a [Input<'a>],
     /// The target device.
     pub device: &'a DeviceInfo,
     /// The compiler options.
     pub options: LoadOptions,
-    /// For the linker: some text must define every symbol. A plain load allows undefined variables.
+    /// For the linker: some input must define every symbol. A plain load allows undefined variables.
     pub complete: bool,
 }
 
-/// A PTX text.
+/// A part of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// Its name in messages.
     pub name: &'a str,
-    /// The text, without a terminating NUL.
-    pub text: &'a [u8],
+    /// The code.
+    pub code: Code<'a>,
+}
+
+/// Code of a kind that a backend may take.
+#[derive(Clone, Copy, Debug)]
+pub enum Code<'a> {
+    /// A PTX text, without a terminating NUL.
+    Ptx(&'a [u8]),
+    /// An AMD code object: a bare ELF file.
+    AmdObject(&'a [u8]),
 }
 
 /// The compiler options that a caller can set.
@@ -115,7 +124,7 @@ pub enum LoadErrorKind {
     Undefined,
     /// Two texts define the same symbol (`CUDA_ERROR_INVALID_SOURCE`).
     Duplicate,
-    /// Valid PTX that this driver does not support; the log names it (`CUDA_ERROR_INVALID_PTX`).
+    /// Valid code that this driver does not support; the log names it (`CUDA_ERROR_INVALID_PTX`).
     Unsupported,
     /// The bytes are not PTX text (`CUDA_ERROR_INVALID_IMAGE`).
     InvalidImage,

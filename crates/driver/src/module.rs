@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::backend::{
-    GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program,
+    Code, GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program,
     ReferenceInfo, Usage,
 };
 use crate::context::Context;
@@ -111,7 +111,7 @@ pub fn compile(
         .iter()
         .map(|(name, text)| Input {
             name: if name.is_empty() { "application ptx input" } else { name },
-            text,
+            code: Code::Ptx(text),
         })
         .collect();
     let backend = driver().map_err(|_| LoadErrorKind::NoCompiler)?;

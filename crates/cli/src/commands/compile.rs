@@ -252,7 +252,7 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         Err(error) => {
             let color = std::io::stderr().is_terminal();
             for finding in &error.findings {
-                eprintln!("{}", finding.render(&name, &text, color));
+                eprintln!("{}", if color { &finding.colored } else { &finding.rendered });
             }
             match error.findings.len() {
                 0 => eprint!("{}", error.log),

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use host::folder::Folder;
 
-use crate::program::Source;
+use super::Source;
 
 /// Writes each text of a module once, whether it loads or not. The file's name consists of the first kernel's
 /// name and a digest.
-pub(crate) fn texts(folder: &Path, sources: &[Source]) {
+pub(super) fn texts(folder: &Path, sources: &[Source]) {
     for source in sources {
         if let Err(error) = write(folder, source.text) {
             tracing::warn!(%error, folder = %folder.display(), "ANYWARP_KEEP_PTX: a module's PTX cannot be saved");

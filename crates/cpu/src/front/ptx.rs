@@ -1,0 +1,257 @@
+//! PTX texts.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use driver::backend::{Code, Input};
+use lower::ErrorClass;
+use wave::verify::Each;
+use wave::{FuncId, Module};
+
+use super::{Checked, ErrorKind, Finding, Frontend, Later, LoadError, Lowered, Place, keep};
+use crate::program::Rules;
+use crate::share;
+
+/// A PTX text.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Its name in messages.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// PTX texts to link together.
+#[derive(Clone, Debug)]
+pub struct Texts<'a> {
+    /// Name and text of each.
+    texts: Vec<(&'a str, Cow<'a, str>)>,
+}
+
+/// The name that the hardware's assembler gives every text.
+const APPLICATION: &str = "application ptx input";
+
+impl<'a> Texts<'a> {
+    /// The texts in the inputs of a module.
+    ///
+    /// # Errors
+    /// PTX is ASCII; the hardware's driver rejects other bytes even in comments.
+    pub(super) fn of(inputs: &[Input<'a>]) -> Result<Texts<'a>, LoadError> {
+        let mut texts = Vec::new();
+        for input in inputs {
+            let Code::Ptx(text) = input.code else { continue };
+            if let Some(at) = text.iter().position(|b| !b.is_ascii()) {
+                let line = 1 + text.iter().take(at).filter(|b| **b == b'\n').count();
+                let byte = text.get(at).copied().unwrap_or(0);
+                let message =
+                    format!("Unexpected non-ASCII character encountered on line {line} ({byte:#04x})");
+                let log = format!("ptxas {APPLICATION}, line {line}; fatal   : {message}\n");
+                let (kind, rendered) = (ErrorKind::Syntax, String::new());
+                return Err(LoadError { kind, log, findings: Vec::new(), rendered });
+            }
+            texts.push((input.name, ptx::text_of(text)));
+        }
+        Ok(Texts { texts })
+    }
+
+    fn sources(&self) -> Vec<Source<'_>> {
+        self.texts.iter().map(|(name, text)| Source { name, text }).collect()
+    }
+}
+
+impl<'a> From<&[Source<'a>]> for Texts<'a> {
+    fn from(sources: &[Source<'a>]) -> Texts<'a> {
+        Texts { texts: sources.iter().map(|s| (s.name, Cow::Borrowed(s.text))).collect() }
+    }
+}
+
+impl Frontend for Texts<'_> {
+    fn size(&self) -> usize {
+        self.texts.iter().map(|(_, text)| text.len()).sum()
+    }
+
+    fn may_have_kernels(&self) -> bool {
+        self.texts.iter().any(|(_, text)| text.contains(".entry"))
+    }
+
+    fn digest(&self, rules: &Rules) -> [u8; 32] {
+        let texts: Vec<&str> = self.texts.iter().map(|(_, text)| &**text).collect();
+        simd::digest(&(texts, options(rules, &lower::one_by_one)))
+    }
+
+    fn check(&self, rules: &Rules, threads: usize) -> Result<Checked, LoadError> {
+        let sources = self.sources();
+        match sources.as_slice() {
+            // Errors in a text are reported when it is lowered as a whole.
+            [one] if share::is_large(one.text.len()) => match deferred(one, rules, threads) {
+                Some(text) => later(text, rules),
+                None => whole(&sources, rules, threads),
+            },
+            _ => whole(&sources, rules, threads),
+        }
+    }
+
+    fn keep(&self, folder: &Path) {
+        keep::texts(folder, &self.sources());
+    }
+}
+
+impl Later for lower::Deferred {
+    fn heads(&self) -> &Module {
+        self.heads()
+    }
+
+    fn reached_from(&self, kernel: FuncId, each: Each) -> Result<Module, Vec<String>> {
+        self.reached_from(kernel, each).map_err(messages)
+    }
+
+    fn whole(&self, each: Each) -> Result<Module, Vec<String>> {
+        self.whole(each).map_err(messages)
+    }
+
+    fn at(&self, line: u32) -> Result<Module, Vec<String>> {
+        let functions = self.functions_at(line).into_iter().collect();
+        self.with(&functions, &lower::one_by_one).map_err(messages)
+    }
+
+    fn size_of(&self, function: FuncId) -> usize {
+        self.text_size(function)
+    }
+}
+
+fn messages(errors: Vec<lower::Error>) -> Vec<String> {
+    errors.into_iter().map(|error| error.message).collect()
+}
+
+/// The options for lowering.
+fn options<'a>(rules: &'a Rules, each: Each<'a>) -> lower::Options<'a> {
+    lower::Options { complete: rules.complete, symbols: &rules.symbols, each, exact: rules.exact }
+}
+
+fn failure(
+    sources: &[Source],
+    unit: usize,
+    diagnostics: &[ptx::Diagnostic],
+    class: Option<ErrorClass>,
+    linking: bool,
+) -> LoadError {
+    let (name, text) = sources.get(unit).map_or(("", ""), |s| (s.name, s.text));
+    let log = match class {
+        // The hardware's linker reports symbols, not lines.
+        Some(ErrorClass::Unresolved) if !linking => {
+            diagnostics.iter().map(|d| format!("ptxas fatal   : {}\n", d.message)).collect()
+        }
+        Some(ErrorClass::Unresolved | ErrorClass::Duplicate) => {
+            diagnostics.iter().map(|d| format!("error   : {}\n", d.message)).collect()
+        }
+        _ => ptx::log(diagnostics, APPLICATION, text),
+    };
+    let kind = match (class, diagnostics.first().map(|d| d.kind)) {
+        (Some(ErrorClass::Unresolved), _) => ErrorKind::Unresolved,
+        (Some(ErrorClass::Duplicate), _) => ErrorKind::Duplicate,
+        (Some(ErrorClass::Unsupported), _) => ErrorKind::Unsupported,
+        (_, Some(ptx::ErrorKind::UnsupportedVersion)) => ErrorKind::UnsupportedVersion,
+        (_, Some(ptx::ErrorKind::Syntax)) => ErrorKind::Syntax,
+        _ => ErrorKind::Semantic,
+    };
+    let lines = ptx::LineIndex::new(text);
+    let finding = |d: &ptx::Diagnostic| Finding {
+        message: d.message.clone(),
+        place: Place::Line(lines.line_column(d.span.start).0),
+        rendered: d.render_at(&lines, name, text, false),
+        colored: d.render_at(&lines, name, text, true),
+    };
+    let findings: Vec<Finding> = diagnostics.iter().map(finding).collect();
+    let rendered = findings.iter().map(|f| f.rendered.as_str()).collect();
+    LoadError { kind, log, findings, rendered }
+}
+
+/// The number of a module's `.target` (52 for `sm_52`) and its suffix.
+fn target(module: &ptx::ast::Module) -> Option<(u32, ptx::ArchSuffix)> {
+    module.target.iter().find_map(|t| match t {
+        ptx::Target::Arch { number, suffix } => Some((u32::from(*number), *suffix)),
+        _ => None,
+    })
+}
+
+/// Whether a device runs code for a target: its own or an older capability. An architecture-specific target
+/// must be the same, a family-specific one of the same family.
+fn suits(capability: u32, (number, suffix): (u32, ptx::ArchSuffix)) -> bool {
+    match suffix {
+        ptx::ArchSuffix::Specific => capability == number,
+        ptx::ArchSuffix::Family => capability >= number && capability / 10 == number / 10,
+        _ => capability >= number,
+    }
+}
+
+/// Rejects a newer target than the device's.
+fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError> {
+    if let (Some(capability), Some(target)) = (rules.capability, target(tree))
+        && !suits(capability, target)
+    {
+        let (major, minor) = (capability / 10, capability % 10);
+        return Err(LoadError::of_device(format!(
+            "{APPLICATION}, fatal   : .target sm_{} is for newer or other devices than this one of capability \
+             {major}.{minor} (ANYWARP_COMPUTE_CAPABILITY changes it)",
+            target.0
+        )));
+    }
+    Ok(())
+}
+
+/// A text whose kernels are lowered on demand; `None` if the text has an error.
+fn deferred(source: &Source, rules: &Rules, threads: usize) -> Option<lower::Deferred> {
+    let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
+    lower::Deferred::new(source.name, source.text, options(rules, &each))
+}
+
+/// A large text, whose kernels are lowered on demand.
+fn later(text: lower::Deferred, rules: &Rules) -> Result<Checked, LoadError> {
+    check_target(text.text(), rules)?;
+    let number = target(text.text()).map_or(0, |t| t.0);
+    let targets = text.heads().kernels().map(|(id, _)| (id, number)).collect();
+    Ok(Checked { lowered: Lowered::Later(Box::new(text)), targets })
+}
+
+/// Texts that are lowered now.
+fn whole(sources: &[Source], rules: &Rules, threads: usize) -> Result<Checked, LoadError> {
+    let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
+    let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
+    let mut trees = Vec::new();
+    for (unit, source) in sources.iter().enumerate() {
+        let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None, rules.complete))?;
+        check_target(&tree, rules)?;
+        trees.push(tree);
+    }
+    let units: Vec<lower::Unit> = sources
+        .iter()
+        .zip(&trees)
+        .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
+        .collect();
+    let module = lower::lower_by(&units, options(rules, &each)).map_err(|mut errors| {
+        // A missing symbol may come with another text. All other errors are final and are reported first.
+        errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
+        let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
+        let (unit, missing, class) = first.unwrap_or((0, false, ErrorClass::Invalid));
+        let alike = |e: &&lower::Error| e.unit == unit && (e.class == ErrorClass::Unresolved) == missing;
+        let of_unit: Vec<ptx::Diagnostic> =
+            errors.iter().filter(alike).map(lower::Error::diagnostic).collect();
+        let class = match errors.iter().any(|e| e.class == ErrorClass::Unsupported) {
+            true if !missing => ErrorClass::Unsupported,
+            _ => class,
+        };
+        failure(sources, unit, &of_unit, Some(class), rules.complete)
+    })?;
+    let of = |name: &str| {
+        let owner = trees.iter().find(|t| t.function(name).is_some_and(|f| f.1.body.is_some()));
+        owner.and_then(target).map_or(0, |t| t.0)
+    };
+    let targets = match trees.as_slice() {
+        [one] => {
+            let number = target(one).map_or(0, |t| t.0);
+            module.kernels().map(|(id, _)| (id, number)).collect()
+        }
+        _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
+    };
+    Ok(Checked { lowered: Lowered::Whole(module), targets })
+}
