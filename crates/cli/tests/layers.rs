@@ -86,7 +86,8 @@ fn sources(folder: &Path, list: &mut Vec<(String, String)>) {
     }
 }
 
-/// The CPU backend knows kinds of code through one trait: each front end is the only file that names its crates.
+/// The CPU backend knows kinds of code through one trait: each front end is the only file that names its
+/// crates.
 #[test]
 fn front_ends_are_files() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cpu/src");

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use wave::LANES;
 use wave::abi::{
     BlockCtx, ClusterCtx, FRAME_ALIGN, LOCAL_ALIGN, Stop, WINDOW_BITS, WarpCtx, Workspace, warp_lanes,
 };
@@ -100,7 +99,7 @@ impl Resident {
                 nsmid: 0,
                 shared_dynamic: 0,
                 shared_total: 0,
-                reserved: 0,
+                width: 32,
                 workspace: std::ptr::null(),
                 shared_reach: 0,
                 cluster: ClusterCtx::ALONE,
@@ -169,7 +168,7 @@ impl Resident {
             0 => std::ptr::null_mut(),
             // For whole warps: code may access the memory of lanes that do not exist.
             _ => {
-                let whole = threads.checked_next_multiple_of(LANES)?;
+                let whole = threads.checked_next_multiple_of(code.width().lanes())?;
                 grown(&mut self.local, local.checked_mul(whole)?, Region::new)?
             }
         };
@@ -184,6 +183,8 @@ impl Resident {
         block.ntid = launch.block;
         block.smid = smid;
         block.nsmid = job.multiprocessors;
+        block.width = code.width().lanes() as u32;
+        self.barriers.set_width(code.width());
         block.shared_dynamic = launch.shared[1];
         block.shared_total = shared;
         block.shared_reach = (u64::from(job.cluster - 1) << WINDOW_BITS) + u64::from(shared);
@@ -199,7 +200,7 @@ impl Resident {
             block,
             frame: frames.wrapping_add(index as usize * frame),
             index,
-            lanes: warp_lanes(index, job.threads),
+            lanes: warp_lanes(index, job.threads, code.width()),
             live: 0,
             waiting: 0,
             resume: 0,
@@ -384,12 +385,12 @@ impl Resident {
             }
         }
         // A yield that the round does not see only costs another turn of the same warp.
-        self.stopped(job, index, stop, u32::MAX).err()
+        self.stopped(job, index, stop, u64::MAX).err()
     }
 
     /// Handles one stop of warp `index`, whose live lanes were `before`. Returns whether anything other than
     /// a yield happened.
-    fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u32) -> Result<bool, Step> {
+    fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u64) -> Result<bool, Step> {
         let Some(warp) = self.warps.get_mut(index) else { return Ok(false) };
         if stop == Stop::Done {
             Self::end_warp(&mut self.begun, warp, job);
@@ -533,7 +534,7 @@ impl Resident {
     /// parameters.
     pub(crate) fn owns(block: &BlockCtx, params: usize, address: u64, size: u64, write: bool) -> bool {
         use crate::memory::within;
-        let threads = u64::from(block.threads()).next_multiple_of(LANES as u64);
+        let threads = u64::from(block.threads()).next_multiple_of(u64::from(block.width));
         address.checked_sub(block.shared as u64).is_some_and(|at| block.in_shared(at, size))
             || within(address, size, block.local as u64, block.local_stride.saturating_mul(threads))
             || !write && within(address, size, block.params as u64, params as u64)

@@ -69,7 +69,7 @@ pub struct Fault {
     /// The warp in the block.
     pub warp: Option<u32>,
     /// The lanes of the warp that caused it.
-    pub lanes: Option<u32>,
+    pub lanes: Option<u64>,
     /// The first of these lanes' threads.
     pub thread: Option<[u32; 3]>,
     /// Line in the module's text ([`wave::Loc::line`]).

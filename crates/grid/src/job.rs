@@ -67,7 +67,7 @@ impl<'a> Job<'a> {
             units,
             cluster,
             threads,
-            warps: threads.div_ceil(32),
+            warps: threads.div_ceil(launch.code.width().lanes() as u32),
             workers,
             deterministic,
             share: units.div_ceil(u64::from(workers.max(1))),

@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use wave::LANES;
 use wave::abi::Stop;
 
 use crate::block::{Resident, Step};
@@ -390,7 +389,7 @@ impl Multiprocessor {
             fault.line = fault.line.or(Some(warp.line).filter(|&l| l != 0));
         }
         if let (None, Some(warp), Some(lanes @ 1..)) = (fault.thread, fault.warp, fault.lanes) {
-            let first = warp.wrapping_mul(LANES as u32).wrapping_add(lanes.trailing_zeros());
+            let first = warp.wrapping_mul(resident.block.width).wrapping_add(lanes.trailing_zeros());
             fault.thread = Some(thread_index(first, resident.block.ntid));
         }
     }

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use texture::{Access, Descriptor, Lanes, table};
-use wave::LANES;
+use wave::Width;
 use wave::abi::{BULK, BlockCtx, Runtime, TEXTURE, WarpCtx};
 use wave::op::Builtin;
 
@@ -67,7 +67,7 @@ impl<'a> Caller<'a> {
         Caller { warp, block, link, gate, job, was_in_code }
     }
 
-    fn fault(&self, kind: FaultKind, lanes: Option<u32>, address: Option<u64>, detail: impl Into<String>) {
+    fn fault(&self, kind: FaultKind, lanes: Option<u64>, address: Option<u64>, detail: impl Into<String>) {
         let mut fault = Fault::new(kind, self.job.launch.name, detail);
         fault.block = Some(self.block.ctaid);
         fault.warp = Some(self.warp.index);
@@ -80,11 +80,11 @@ impl<'a> Caller<'a> {
     }
 
     fn thread(&self, lane: u32) -> [u32; 3] {
-        thread_index(self.warp.index.wrapping_mul(LANES as u32).wrapping_add(lane), self.block.ntid)
+        thread_index(self.warp.index.wrapping_mul(self.block.width).wrapping_add(lane), self.block.ntid)
     }
 
     /// Runs `f` unless the stack is almost full; a panic or a full stack becomes a fault.
-    fn guard(mut self, mask: u32, f: impl FnOnce(&mut Self) -> bool) -> u32 {
+    fn guard(mut self, mask: u64, f: impl FnOnce(&mut Self) -> bool) -> u32 {
         let here = 0u8;
         let ok = if self.gate.room_below(&here) < ROOM {
             self.fault(FaultKind::StackOverflow, Some(mask), None, "in a call of the runtime");
@@ -119,8 +119,8 @@ impl Caller<'_> {
     }
 }
 
-fn lanes(mask: u32) -> impl Iterator<Item = u32> {
-    (0..LANES as u32).filter(move |l| mask >> l & 1 != 0)
+fn lanes(mask: u64) -> impl Iterator<Item = u32> {
+    (0..Width::MOST as u32).filter(move |l| mask >> l & 1 != 0)
 }
 
 /// Device memory for `printf`: read if it is accessible, otherwise refused.
@@ -136,12 +136,14 @@ impl Reader for Device {
 /// `[operand][lane]`.
 struct Operands {
     base: *const u64,
+    /// Lanes in the warp.
+    lanes: usize,
 }
 
 impl Operands {
     fn get(&self, operand: usize, lane: u32) -> u64 {
         // SAFETY: `BuiltinFn` guarantees all lanes of each operand in the builtin's signature.
-        unsafe { self.base.add(operand * LANES + lane as usize).read() }
+        unsafe { self.base.add(operand * self.lanes + lane as usize).read() }
     }
 
     /// A lane's operands, or its first ones.
@@ -153,7 +155,7 @@ impl Operands {
 unsafe extern "C" fn builtin(
     warp: *mut WarpCtx,
     which: u32,
-    mask: u32,
+    mask: u64,
     args: *const u64,
     results: *mut u64,
 ) -> u32 {
@@ -165,7 +167,7 @@ unsafe extern "C" fn builtin(
             unsafe { texture(c, which & !TEXTURE, mask, args, results) }
         });
     }
-    let operands = Operands { base: args };
+    let operands = Operands { base: args, lanes: caller.block.width as usize };
     if which & BULK != 0 {
         return caller.guard(mask, |c| bulk::run(c, which & !BULK, mask, &operands));
     }
@@ -223,9 +225,11 @@ unsafe extern "C" fn builtin(
 ///
 /// # Safety
 /// `args` and `results` have all lanes of each operand and result of the access.
-unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, results: *mut u64) -> bool {
+unsafe fn texture(c: &mut Caller, number: u32, mask: u64, args: *const u64, results: *mut u64) -> bool {
+    // The verifier allows textures only in warps of 32 lanes.
+    let mask = mask as u32;
     let Some(access) = Access::of_number(number) else {
-        c.fault(FaultKind::Internal, Some(mask), None, format!("unknown access {number:#x}"));
+        c.fault(FaultKind::Internal, Some(mask.into()), None, format!("unknown access {number:#x}"));
         return false;
     };
     // SAFETY: guaranteed by the caller; a `Lanes` is 32 consecutive values.
@@ -239,14 +243,14 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, resu
     let mut left = mask;
     while left != 0 {
         let handle = handles[left.trailing_zeros() as usize];
-        let same = lanes(left).filter(|&l| handles[l as usize] == handle).fold(0, |m, l| m | 1 << l);
+        let same = lanes(left.into()).filter(|&l| handles[l as usize] == handle).fold(0, |m, l| m | 1 << l);
         left &= !same;
         let answer = table::with(handle, |descriptor| match descriptor {
             Some(d) if !readable(c, d) => Err((texture::Fault::Outside(same), d.reach().0)),
             Some(d) => texture::run(access, d, same, operands, results).map_err(|fault| (fault, handle)),
             // Nothing is bound: returns zeros, as the hardware does.
             None if handle == 0 => {
-                results.iter_mut().for_each(|r| lanes(same).for_each(|l| r[l as usize] = 0));
+                results.iter_mut().for_each(|r| lanes(same.into()).for_each(|l| r[l as usize] = 0));
                 Ok(())
             }
             None => Err((texture::Fault::Handle(same), handle)),
@@ -263,7 +267,7 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, resu
                 ),
                 texture::Fault::Malformed => (FaultKind::Internal, same, "operands are missing"),
             };
-            c.fault(kind, Some(lanes), Some(address), format!("{name}: {detail}"));
+            c.fault(kind, Some(lanes.into()), Some(address), format!("{name}: {detail}"));
             return false;
         }
     }
@@ -287,7 +291,7 @@ fn readable(c: &Caller, descriptor: &Descriptor) -> bool {
 }
 
 /// Queries about multicast addresses: the number of devices, or the address of one device's memory.
-fn multicast(c: &mut Caller, mask: u32, operands: &Operands, count: bool, give: impl Fn(u32, u64)) -> bool {
+fn multicast(c: &mut Caller, mask: u64, operands: &Operands, count: bool, give: impl Fn(u32, u64)) -> bool {
     let host = c.job.launch.host;
     for lane in lanes(mask) {
         let [address, bytes] = operands.of(lane);
@@ -309,7 +313,7 @@ fn multicast(c: &mut Caller, mask: u32, operands: &Operands, count: bool, give: 
     true
 }
 
-fn vprintf(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
+fn vprintf(c: &mut Caller, mask: u64, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
     let mut text = Vec::new();
     let mut good = true;
     for lane in lanes(mask) {
@@ -330,7 +334,7 @@ fn vprintf(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u6
     good
 }
 
-fn assert_fail(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
+fn assert_fail(c: &mut Caller, mask: u64, operands: &Operands) -> bool {
     let text = |mut at: u64| {
         let mut bytes = [0u8; PART];
         let mut out = Vec::new();
@@ -367,7 +371,7 @@ fn assert_fail(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     false
 }
 
-fn free(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
+fn free(c: &mut Caller, mask: u64, operands: &Operands) -> bool {
     let heap = c.job.launch.host.heap();
     let address = |lane: u32| {
         let [address] = operands.of(lane);
@@ -381,7 +385,7 @@ fn free(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     bad.is_none()
 }
 
-unsafe extern "C" fn trap(warp: *mut WarpCtx, mask: u32) {
+unsafe extern "C" fn trap(warp: *mut WarpCtx, mask: u64) {
     // SAFETY: the contract of `Runtime::trap`.
     let caller = unsafe { Caller::new(warp) };
     caller.guard(mask, |c| {

@@ -8,7 +8,7 @@ use ptx::ScalarType;
 use ptx::ast::{
     self, Instruction, LabelKind, Operand, OperandKind, Parameter, PrototypeParameter, Symbol, VarId,
 };
-use wave::op::{Builtin, Op, Space};
+use wave::op::{Builtin, Guard, Op, Space};
 use wave::{Ty, Value};
 
 use crate::error::ErrorClass;
@@ -152,7 +152,7 @@ fn argument(l: &mut Lower, operand: &Operand, ty: Ty) -> Result<Value> {
             let (address, space) =
                 l.symbol_address(Symbol::Var(named(operand).unwrap_or(VarId(0))), 0, operand)?;
             let mem = wave::op::MemMode::weak(space);
-            Ok(l.op1(Op::Load { mem, ty, count: 1, offset: 0 }, &[address]))
+            Ok(l.op1(Op::Load { mem, ty, count: 1, offset: 0, guard: Guard::Always }, &[address]))
         }
         _ => l.value(operand, bits_type(ty)),
     }
@@ -179,7 +179,7 @@ fn store_results(
                 let (address, space) = l.symbol_address(Symbol::Var(v), 0, operand)?;
                 let mem = wave::op::MemMode::weak(space);
                 let ty = l.ty(value);
-                l.op(Op::Store { mem, ty, count: 1, offset: 0 }, &[address, value]);
+                l.op(Op::Store { mem, ty, count: 1, offset: 0, guard: Guard::Always }, &[address, value]);
             }
             Some(_) => return l.fail(ErrorClass::Invalid, i.span, "a result cannot be written here"),
             None => l.write_dest(operand, value, false)?,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use ptx::ast::{self, Guard, Instruction, LabelId, LabelKind, Parameter, RegId, StatementKind, VarId};
 use ptx::{LineIndex, Opcode, Span};
 use wave::func::Slot;
-use wave::op::{IntCmp, IntOp, MemMode, Op, Space};
+use wave::op::{Guard as Performed, IntCmp, IntOp, MemMode, Op, Space};
 use wave::{
     Block, BlockCall, Builder, Function, GlobalId, Inst, KernelInfo, Loc, ParamInfo, SharedId, Terminator,
     Ty, Value,
@@ -384,7 +384,10 @@ impl Lower<'_> {
         let VarPlace::Kept(slot, ty) = self.var_place(var) else { return false };
         let address = self.op1(Op::LocalAddr(slot), &[]);
         let v = self.resize(v, ty, false);
-        self.op(Op::Store { mem: MemMode::weak(Space::Local), ty, count: 1, offset: 0 }, &[address, v]);
+        self.op(
+            Op::Store { mem: MemMode::weak(Space::Local), ty, count: 1, offset: 0, guard: Performed::Always },
+            &[address, v],
+        );
         true
     }
 
@@ -392,7 +395,10 @@ impl Lower<'_> {
     pub fn scalar(&mut self, var: VarId, ty: Ty) -> Value {
         let VarPlace::Kept(slot, ty) = self.var_place(var) else { return self.read(Var::Param(var.0), ty) };
         let address = self.op1(Op::LocalAddr(slot), &[]);
-        self.op1(Op::Load { mem: MemMode::weak(Space::Local), ty, count: 1, offset: 0 }, &[address])
+        self.op1(
+            Op::Load { mem: MemMode::weak(Space::Local), ty, count: 1, offset: 0, guard: Performed::Always },
+            &[address],
+        )
     }
 
     /// `ret`, or the end of the body.

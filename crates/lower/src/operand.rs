@@ -4,7 +4,7 @@ use ptx::ast::{
     Address, AddressBase, Component, ElementRef, Operand, OperandKind, SpecialReg, Symbol, VariableRef,
 };
 use ptx::{ScalarType, Space as PtxSpace};
-use wave::op::{IntCmp, IntOp, MemMode, Op, SReg, Space};
+use wave::op::{Guard, IntCmp, IntOp, MemMode, Op, SReg, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -182,7 +182,7 @@ impl Lower<'_> {
                         // The name refers to the texture or surface that it is bound to.
                         let place = self.op1(Op::GlobalAddr(id, 0), &[]);
                         let mem = MemMode::weak(Space::Global);
-                        let load = Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 };
+                        let load = Op::Load { mem, ty: Ty::I64, count: 1, offset: 0, guard: Guard::Always };
                         return Ok((self.op1(load, &[place]), Space::Generic));
                     }
                     let space = if constant { Space::Const } else { Space::Global };

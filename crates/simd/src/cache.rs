@@ -18,6 +18,8 @@ use std::time::{Duration, SystemTime};
 use host::folder::{Folder, is_temporary};
 use host::trust::Distrust;
 
+use wave::Width;
+
 use crate::compile::{Facts, Request};
 use crate::effort::Effort;
 use crate::kernel::Report;
@@ -312,7 +314,7 @@ fn encode(key: &Key, facts: &Facts, object: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(HEADER + object.len());
     body.extend(facts.frame.to_le_bytes());
     body.extend(facts.local.to_le_bytes());
-    let flags = [facts.suspends, facts.keeps_stack, r.per_lane];
+    let flags = [facts.suspends, facts.keeps_stack, r.per_lane, facts.width == Width::W64];
     let flags = flags.iter().rev().fold(r.effort as u64, |all, &f| all << 1 | u64::from(f));
     body.extend(flags.to_le_bytes());
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
@@ -337,9 +339,10 @@ fn decode(key: &Key, bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
         wide: u32_at(32)?,
         scattered: u32_at(36)?,
         per_lane: flags & 4 != 0,
-        effort: *Effort::ALL.get(usize::try_from(flags >> 3).ok()?)?,
+        effort: *Effort::ALL.get(usize::try_from(flags >> 4).ok()?)?,
     };
-    let facts = Facts { frame, local, keeps_stack: flags & 2 != 0, suspends: flags & 1 != 0, report };
+    let width = if flags & 8 == 0 { Width::W32 } else { Width::W64 };
+    let facts = Facts { width, frame, local, keeps_stack: flags & 2 != 0, suspends: flags & 1 != 0, report };
     Some((facts, body.get(40..)?.to_vec()))
 }
 
@@ -378,6 +381,7 @@ mod tests {
         let cache = &scratch.1;
         let key = key("0123");
         let facts = Facts {
+            width: Width::W64,
             frame: 192,
             local: 48,
             keeps_stack: true,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use wave::abi::{BlockCtx, Code, Stop, WarpCtx};
-use wave::{FuncId, Function, Module};
+use wave::{FuncId, Function, Module, Width};
 
 use crate::cache::{Cache, Key};
 use crate::effort::Effort;
@@ -95,6 +95,7 @@ pub struct Compiled {
 /// The data stored in a cache entry beside the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
+    pub width: Width,
     pub frame: u64,
     pub local: u64,
     pub keeps_stack: bool,
@@ -200,6 +201,7 @@ impl Compiled {
         missed();
         let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
         let facts = Facts {
+            width: emitted.width,
             frame: emitted.frame as u64,
             local: emitted.local,
             keeps_stack: emitted.keeps_stack,
@@ -261,6 +263,10 @@ impl Code for Compiled {
 
     fn local_size(&self) -> usize {
         self.facts.local as usize
+    }
+
+    fn width(&self) -> Width {
+        self.facts.width
     }
 
     fn recursive(&self) -> bool {

@@ -132,14 +132,21 @@ mod tests {
             Forced { warps: Some(2), ..plain.clone() },
         ];
         forced.extend(Effort::ALL.map(|effort| Forced { effort: Some(effort), ..plain.clone() }));
-        let spec = Specialisation { width: Width::WARP, block: [1, 2, 3], small: false, clusters: false };
-        let Specialisation { width: _, block: _, small: _, clusters: _ } = spec;
+        let spec = Specialisation {
+            width: Width::WARP,
+            warp: wave::Width::W32,
+            block: [1, 2, 3],
+            small: false,
+            clusters: false,
+        };
+        let Specialisation { width: _, warp: _, block: _, small: _, clusters: _ } = spec;
         let specs = [
             spec,
             Specialisation { block: [3, 2, 1], ..spec },
             Specialisation { small: true, ..spec },
             Specialisation { clusters: true, ..spec },
             Specialisation { width: Width::PAIR, ..spec },
+            spec.of_warps(wave::Width::W64),
         ];
         let mut keys = BTreeSet::new();
         let mut count = 0;

@@ -12,7 +12,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use crate::{LANES, barrier};
+use crate::barrier;
+use crate::types::Width;
 
 /// State shared by all warps of a block.
 #[repr(C)]
@@ -25,7 +26,7 @@ pub struct BlockCtx {
     pub shared: *mut u8,
     /// Address of the module's image: `GlobalAddr` is this plus the global's offset.
     pub image: *mut u8,
-    /// Local memory of thread 0; thread `t` (= warp * 32 + lane) begins at `local + t * local_stride`.
+    /// Local memory of thread 0; thread `t` (= warp * width + lane) begins at `local + t * local_stride`.
     pub local: *mut u8,
     /// Bytes of local memory per thread.
     pub local_stride: u64,
@@ -49,8 +50,8 @@ pub struct BlockCtx {
     pub shared_dynamic: u32,
     /// Bytes of shared memory.
     pub shared_total: u32,
-    /// Keeps the layout explicit.
-    pub reserved: u32,
+    /// Lanes in a warp, 32 or 64.
+    pub width: u32,
     /// The workspace of a cooperative launch; null for other launches.
     pub workspace: *const Workspace,
     /// Bytes from [`BlockCtx::shared`] to the end of the shared memory that the block can access: its own, or
@@ -159,15 +160,20 @@ pub struct WarpCtx {
     pub block: *const BlockCtx,
     /// [`Code::frame_size`] bytes, aligned to [`FRAME_ALIGN`], kept while the warp is suspended.
     pub frame: *mut u8,
-    /// Index in the block; the first thread is `index * 32`.
-    pub index: u32,
-    /// Lanes that exist (a block's last warp may be partial).
-    pub lanes: u32,
+    /// Lanes that exist (a block's last warp may be partial). Masks have a bit per lane from the lowest on;
+    /// code for 32 lanes uses the lower half, and the upper one is zero.
+    pub lanes: u64,
     /// Lanes that have not exited. Set to `lanes` before the first resume.
-    pub live: u32,
+    pub live: u64,
     /// Lanes that wait at a barrier. The scheduler sets them at a stop and clears them when the barrier
     /// opens.
-    pub waiting: u32,
+    pub waiting: u64,
+    /// At [`Stop::Barrier`]: the lanes that arrive.
+    pub bar_lanes: u64,
+    /// Those of them with a true predicate.
+    pub bar_preds: u64,
+    /// Index in the block; the first thread is `index * width`.
+    pub index: u32,
     /// Where to continue: 0 initially, then whatever the code wrote.
     pub resume: u32,
     /// Line ([`crate::Loc::line`]) of the current trap, runtime call or barrier, for messages.
@@ -178,10 +184,6 @@ pub struct WarpCtx {
     pub bar_threads: u32,
     /// [`crate::op::BarMode`] as its index in `ALL`.
     pub bar_mode: u32,
-    /// The lanes that arrive.
-    pub bar_lanes: u32,
-    /// Those of them with a true predicate.
-    pub bar_preds: u32,
     /// At [`Stop::Yield`]: nanoseconds that the warp asks to sleep, or 0.
     pub sleep: u32,
     /// Results of reductions, by barrier: a count, or 0 and 1.
@@ -224,19 +226,20 @@ pub const TEXTURE: u32 = 1 << 31;
 pub const BULK: u32 = 1 << 30;
 
 /// Signature of a runtime call: the warp, the builtin (its index in [`crate::op::Builtin::ALL`], or
-/// [`TEXTURE`], or [`BULK`]), the calling lanes, and operands and results as `[operand][lane]`, zero-extended
-/// to 64 bits. Returns 0 to continue; otherwise the code must stop with [`Stop::Fault`].
+/// [`TEXTURE`], or [`BULK`]), the calling lanes, and operands and results as `[operand][lane]`, with as many
+/// lanes as the warp has, zero-extended to 64 bits. Returns 0 to continue; otherwise the code must stop with
+/// [`Stop::Fault`].
 pub type BuiltinFn = unsafe extern "C" fn(
     warp: *mut WarpCtx,
     which: u32,
-    mask: u32,
+    mask: u64,
     args: *const u64,
     results: *mut u64,
 ) -> u32;
 
-/// Signature of a matrix instruction: the warp, [`tensor::Matrix::number`], the calling lanes, and operands
-/// and results as `[register][lane]` ([`tensor::Matrix::run`]). Returns 0 to continue; otherwise the code
-/// must stop with [`Stop::Fault`].
+/// Signature of a matrix instruction: the warp, [`tensor::Matrix::number`], the calling lanes of a warp of
+/// 32, and operands and results as `[register][lane]` ([`tensor::Matrix::run`]). Returns 0 to continue;
+/// otherwise the code must stop with [`Stop::Fault`].
 pub type MatrixFn = unsafe extern "C" fn(
     warp: *mut WarpCtx,
     number: u64,
@@ -252,7 +255,7 @@ pub struct Runtime {
     /// Builtins of the IR.
     pub builtin: BuiltinFn,
     /// Reports a `trap`, whose position is in `warp.line`. The code then stops with [`Stop::Fault`].
-    pub trap: unsafe extern "C" fn(warp: *mut WarpCtx, mask: u32),
+    pub trap: unsafe extern "C" fn(warp: *mut WarpCtx, mask: u64),
     /// Reports a memory fault that the code found itself (the interpreter checks every access): address,
     /// size, whether it is a write, and whether it was only misaligned.
     pub bad_access:
@@ -271,6 +274,11 @@ pub trait Code: Send + Sync {
 
     /// Bytes of local memory per thread; a multiple of [`LOCAL_ALIGN`].
     fn local_size(&self) -> usize;
+
+    /// Lanes in a warp.
+    fn width(&self) -> Width {
+        Width::W32
+    }
 
     /// Whether calls may recurse. A thread then gets as much local memory as the launch allows for its stack,
     /// if that is more than [`Code::local_size`].
@@ -328,8 +336,8 @@ pub trait Code: Send + Sync {
 }
 
 /// The mask of the lanes that warp `index` has in a block of `threads`.
-pub fn warp_lanes(index: u32, threads: u32) -> u32 {
-    let first = u64::from(index) * LANES as u64;
-    let left = u64::from(threads).saturating_sub(first).min(LANES as u64);
-    ((1u64 << left) - 1) as u32
+pub fn warp_lanes(index: u32, threads: u32, width: Width) -> u64 {
+    let lanes = width.lanes() as u64;
+    let left = u64::from(threads).saturating_sub(u64::from(index) * lanes).min(lanes);
+    u64::MAX.checked_shr(64 - left as u32).unwrap_or(0)
 }

@@ -11,9 +11,9 @@
 //! [`Barriers`] records the lanes; whether a warp can run follows from its context alone: it is runnable
 //! while `live & !waiting` is not 0.
 
-use crate::LANES;
 use crate::abi::WarpCtx;
 use crate::op::BarMode;
+use crate::types::Width;
 
 /// Number of barriers in a block.
 pub const COUNT: usize = 16;
@@ -47,9 +47,9 @@ struct Barrier {
     /// Those of them whose predicate was true.
     trues: u32,
     /// Lanes that have arrived, by warp.
-    arrived: [u32; MAX_WARPS],
+    arrived: [u64; MAX_WARPS],
     /// Lanes that wait, by warp.
-    waiting: [u32; MAX_WARPS],
+    waiting: [u64; MAX_WARPS],
     /// The kind of each warp's result.
     mode: [u8; MAX_WARPS],
 }
@@ -66,17 +66,17 @@ impl Barrier {
     };
 
     /// Number of threads that have arrived, in the unit of the barrier's count.
-    fn count(&self, warps: &[WarpCtx]) -> u32 {
-        let whole = |arrived: u32, live: u32| {
-            if arrived != 0 && live & !arrived == 0 { LANES as u32 } else { arrived.count_ones() }
+    fn count(&self, warps: &[WarpCtx], width: Width) -> u32 {
+        let whole = |arrived: u64, live: u64| {
+            if arrived != 0 && live & !arrived == 0 { width.lanes() as u32 } else { arrived.count_ones() }
         };
         self.arrived.iter().zip(warps).map(|(&a, w)| whole(a, w.live)).sum::<u32>().saturating_add(self.again)
     }
 
-    fn complete(&self, warps: &[WarpCtx]) -> bool {
+    fn complete(&self, warps: &[WarpCtx], width: Width) -> bool {
         match self.expected {
             0 => self.arrived.iter().zip(warps).all(|(&a, w)| w.live & !a == 0),
-            n => self.count(warps) >= n,
+            n => self.count(warps, width) >= n,
         }
     }
 
@@ -97,10 +97,10 @@ pub struct Pending {
     pub id: u32,
     /// Number of threads that it waits for; 0 for all live ones.
     pub expected: u32,
-    /// Number of threads that have arrived, counting whole warps as 32.
+    /// Number of threads that have arrived, counting the missing lanes of whole warps.
     pub arrived: u32,
     /// Warps with waiting lanes, and these lanes.
-    pub waiting: Vec<(u32, u32)>,
+    pub waiting: Vec<(u32, u64)>,
 }
 
 /// The barriers of one block.
@@ -109,15 +109,21 @@ pub struct Barriers {
     barriers: [Barrier; COUNT],
     /// Mask of the barriers with arrivals.
     pending: u32,
+    width: Width,
 }
 
 impl Default for Barriers {
     fn default() -> Self {
-        Barriers { barriers: [Barrier::CLOSED; COUNT], pending: 0 }
+        Barriers { barriers: [Barrier::CLOSED; COUNT], pending: 0, width: Width::W32 }
     }
 }
 
 impl Barriers {
+    /// Sets the number of lanes in the warps that arrive.
+    pub fn set_width(&mut self, width: Width) {
+        self.width = width;
+    }
+
     /// Clears all arrivals for a new block.
     pub fn reset(&mut self) {
         for (i, barrier) in self.barriers.iter_mut().enumerate() {
@@ -152,7 +158,8 @@ impl Barriers {
         let lanes = warp.bar_lanes & warp.live;
         let again = lanes & *arrived;
         if again != 0 {
-            let threads = if warp.live & !again == 0 { LANES as u32 } else { again.count_ones() };
+            let threads =
+                if warp.live & !again == 0 { self.width.lanes() as u32 } else { again.count_ones() };
             barrier.again = barrier.again.saturating_add(threads);
         }
         *arrived |= lanes;
@@ -188,7 +195,7 @@ impl Barriers {
 
     fn open_if_complete(&mut self, warps: &mut [WarpCtx], id: usize) -> bool {
         let Some(barrier) = self.barriers.get_mut(id) else { return false };
-        if !barrier.complete(warps) {
+        if !barrier.complete(warps, self.width) {
             return false;
         }
         for ((warp, &waiting), &mode) in warps.iter_mut().zip(&barrier.waiting).zip(&barrier.mode) {
@@ -212,7 +219,7 @@ impl Barriers {
             .map(|(id, b)| Pending {
                 id: id as u32,
                 expected: b.expected,
-                arrived: b.count(warps),
+                arrived: b.count(warps, self.width),
                 waiting: (0u32..).zip(b.waiting).filter(|&(_, lanes)| lanes != 0).collect(),
             })
             .collect()
@@ -225,13 +232,13 @@ pub(crate) mod tests {
     use crate::abi::warp_lanes;
 
     pub(crate) fn warps(threads: u32) -> Vec<WarpCtx> {
-        (0..threads.div_ceil(LANES as u32))
+        (0..threads.div_ceil(32))
             .map(|index| WarpCtx {
                 block: std::ptr::null(),
                 frame: std::ptr::null_mut(),
                 index,
-                lanes: warp_lanes(index, threads),
-                live: warp_lanes(index, threads),
+                lanes: warp_lanes(index, threads, Width::W32),
+                live: warp_lanes(index, threads, Width::W32),
                 waiting: 0,
                 resume: 0,
                 line: 0,
@@ -249,12 +256,12 @@ pub(crate) mod tests {
     /// `At(warp, barrier, threads, mode, lanes, predicates)`, or exiting lanes of a warp.
     #[derive(Clone, Copy)]
     enum Event {
-        At(usize, u32, u32, BarMode, u32, u32),
-        Exit(usize, u32),
+        At(usize, u32, u32, BarMode, u64, u64),
+        Exit(usize, u64),
     }
     use BarMode::{RedAnd, RedOr, RedPopc, Sync};
     use Event::*;
-    const ALL: u32 = u32::MAX;
+    const ALL: u64 = u32::MAX as u64;
 
     /// Plays events. Returns, for each event, whether a barrier opened and which warps then cannot run.
     fn play(threads: u32, events: &[Event]) -> (Vec<(bool, Vec<u32>)>, Vec<WarpCtx>) {

@@ -12,11 +12,11 @@ use crate::barrier::MAX_WARPS;
 #[derive(Debug, Default)]
 pub struct ClusterLanes {
     /// Lanes that have arrived since the barrier last opened.
-    arrived: [u32; MAX_WARPS],
+    arrived: [u64; MAX_WARPS],
     /// Lanes that had arrived when it opened, and have not waited since.
-    passed: [u32; MAX_WARPS],
+    passed: [u64; MAX_WARPS],
     /// Lanes that wait for it to open.
-    waiting: [u32; MAX_WARPS],
+    waiting: [u64; MAX_WARPS],
     /// Whether any of these masks is not 0.
     used: bool,
 }
@@ -83,7 +83,7 @@ impl ClusterLanes {
 
     /// Numbers of arrived and of waiting lanes, for messages.
     pub fn counts(&self) -> (u32, u32) {
-        let count = |list: &[u32]| list.iter().map(|lanes| lanes.count_ones()).sum();
+        let count = |list: &[u64]| list.iter().map(|lanes| lanes.count_ones()).sum();
         (count(&self.arrived), count(&self.waiting))
     }
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::barrier::tests::warps;
 
-    fn at(lanes: &mut ClusterLanes, warps: &mut [WarpCtx], index: usize, mask: u32, wait: bool) {
+    fn at(lanes: &mut ClusterLanes, warps: &mut [WarpCtx], index: usize, mask: u64, wait: bool) {
         warps[index].bar_lanes = mask;
         if wait { lanes.wait(&mut warps[index], index) } else { lanes.arrive(&warps[index], index) }
     }

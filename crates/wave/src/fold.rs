@@ -7,6 +7,7 @@ use crate::interp::eval::eval;
 use crate::op::Op;
 
 /// Replaces every pure operation with constant operands by its results, and branches on constants by jumps.
+/// Memory accesses lose guards that are constant.
 /// `known` returns the values of further operations that are constant here, such as the block's size in code
 /// specialised for one size.
 ///
@@ -19,7 +20,7 @@ pub fn fold(func: &mut Function, known: impl Fn(&Op) -> Option<u128>) {
             let mut insts = Vec::with_capacity(func.blocks[b].insts.len());
             for inst in std::mem::take(&mut func.blocks[b].insts) {
                 match results(&inst, &constants, &known) {
-                    None => insts.push(inst),
+                    None => insts.extend(performed(inst, &constants)),
                     Some(list) => {
                         for (&r, bits) in inst.results.iter().zip(list) {
                             let ty = func.values[r.index()];
@@ -46,6 +47,16 @@ pub fn fold(func: &mut Function, known: impl Fn(&Op) -> Option<u128>) {
         if constants.len() == before {
             return;
         }
+    }
+}
+
+/// An access without its guard if that is known to be true; none for a store if it is known to be false.
+fn performed(inst: Inst, constants: &BTreeMap<Value, u128>) -> Option<Inst> {
+    let known = inst.guard().and_then(|(guard, _)| constants.get(&guard).copied());
+    match known {
+        Some(1) => Some(inst.unguarded()),
+        Some(0) if inst.results.is_empty() => None,
+        _ => Some(inst),
     }
 }
 

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::module::KernelInfo;
 use crate::op::{IntOp, Op};
-use crate::types::Ty;
+use crate::types::{Ty, Width};
 
 /// An SSA value, numbered within its function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +47,8 @@ pub struct Function {
     /// Present for kernels. A kernel's entry block has no parameters; the code loads them from
     /// [`crate::op::Space::Param`].
     pub kernel: Option<KernelInfo>,
+    /// The number of lanes that its operations between lanes see.
+    pub width: Width,
     /// Types of the returned values.
     pub results: Vec<Ty>,
     /// Blocks, by [`Block`].
@@ -94,6 +96,25 @@ pub struct Inst {
     pub results: SmallVec<[Value; 2]>,
     /// Source position.
     pub loc: Loc,
+}
+
+impl Inst {
+    /// The guard of a memory access, if it has one, and the values that lanes get whose guard is false (none:
+    /// zeros).
+    pub fn guard(&self) -> Option<(Value, &[Value])> {
+        let count = self.op.guard().operands(self.results.len());
+        let (guard, fallbacks) = self.args.get(self.args.len().checked_sub(count)?..)?.split_first()?;
+        Some((*guard, fallbacks))
+    }
+
+    /// The same access by all lanes.
+    #[must_use]
+    pub fn unguarded(&self) -> Inst {
+        let count = self.op.guard().operands(self.results.len());
+        let mut inst = Inst { op: self.op.clone().unguarded(), ..self.clone() };
+        inst.args.truncate(self.args.len().saturating_sub(count));
+        inst
+    }
 }
 
 /// A jump's target, with the arguments for its parameters.
@@ -293,7 +314,7 @@ impl<'f> Builder<'f> {
     /// # Panics
     /// On [`Op::Call`]; use `Builder::call`.
     pub fn emit(&mut self, op: Op, args: &[Value]) -> SmallVec<[Value; 2]> {
-        let sig = op.signature().expect("calls go through Builder::call");
+        let sig = op.signature(self.func.width).expect("calls go through Builder::call");
         self.emit_typed(op, args, &sig.results)
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::func::{Block, BlockCall, BlockData, Function, Inst, Terminator, Value};
 use crate::layout;
 use crate::module::{FuncId, Module};
-use crate::op::{IntCmp, MemMode, Op, Space};
+use crate::op::{Guard, IntCmp, MemMode, Op, Space};
 use crate::types::Ty;
 
 /// Maximum number of instructions in a function after inlining; larger kernels would take too long to
@@ -182,7 +182,13 @@ fn choose(func: &mut Function, b: usize, list: &[FuncId], call: &Inst, rest: Blo
         at = next.index();
     }
     let byte = func.new_value(Ty::I8);
-    let load = Op::Load { mem: MemMode::weak(Space::Generic), ty: Ty::I8, count: 1, offset: 0 };
+    let load = Op::Load {
+        mem: MemMode::weak(Space::Generic),
+        ty: Ty::I8,
+        count: 1,
+        offset: 0,
+        guard: Guard::Always,
+    };
     func.blocks[at].insts.push(Inst {
         op: load,
         args: [handle][..].into(),

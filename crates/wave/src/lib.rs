@@ -36,8 +36,8 @@ pub use func::{Block, BlockCall, BlockData, Builder, Function, Inst, Loc, Slot, 
 pub use module::{FuncId, Global, GlobalId, KernelInfo, Module, ParamInfo, SharedId, SharedVar};
 pub use op::Op;
 pub use print::{Line, Notes};
-pub use types::Ty;
+pub use types::{Ty, Width};
 
-/// Number of lanes in a warp. It is fixed, so that shuffles, votes and warp-synchronous code mean what CUDA
-/// defines.
+/// Number of lanes in a warp of CUDA, [`Width::W32`]. Shuffles, votes and warp-synchronous code then mean
+/// what CUDA defines.
 pub const LANES: usize = 32;

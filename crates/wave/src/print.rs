@@ -24,8 +24,8 @@ use crate::func::{Block, BlockCall, Function, Inst, Loc, Terminator, Value};
 use crate::module::{
     FuncId, Global, GlobalId, KernelInfo, Module, Reference, Reloc, RelocTarget, SharedId, SharedVar,
 };
-use crate::op::{FloatMode, MemMode, Op, Order, Scope};
-use crate::types::Ty;
+use crate::op::{FloatMode, Guard, MemMode, Op, Order, Scope};
+use crate::types::{Ty, Width};
 
 /// Column at which comments start.
 const COMMENT: usize = 48;
@@ -146,6 +146,10 @@ fn memory(m: &MemMode) -> String {
 }
 
 /// `.i32`, `.i32x4`
+fn guarded(guard: Guard) -> String {
+    if guard == Guard::Always { String::new() } else { format!(".{}", guard.name()) }
+}
+
 fn elements(ty: Ty, count: u8) -> String {
     if count == 1 { format!(".{ty}") } else { format!(".{ty}x{count}") }
 }
@@ -215,17 +219,17 @@ pub(crate) fn spell(op: &Op) -> Spelling {
         Op::Select(ty) => format!("select.{ty}"),
         Op::Pack { part, whole } => format!("pack.{whole}.{part}"),
         Op::Unpack { part, whole } => format!("unpack.{part}.{whole}"),
-        Op::Load { mem, ty, count, offset } => {
+        Op::Load { mem, ty, count, offset, guard } => {
             at = i64::from(*offset);
-            format!("load{}{}", memory(mem), elements(*ty, *count))
+            format!("load{}{}{}", memory(mem), elements(*ty, *count), guarded(*guard))
         }
-        Op::Store { mem, ty, count, offset } => {
+        Op::Store { mem, ty, count, offset, guard } => {
             at = i64::from(*offset);
-            format!("store{}{}", memory(mem), elements(*ty, *count))
+            format!("store{}{}{}", memory(mem), elements(*ty, *count), guarded(*guard))
         }
-        Op::Atom { op, ty, mem, offset } => {
+        Op::Atom { op, ty, mem, offset, guard } => {
             at = i64::from(*offset);
-            format!("atom.{}{}.{}", op.name(), memory(mem), ty.name())
+            format!("atom.{}{}.{}{}", op.name(), memory(mem), ty.name(), guarded(*guard))
         }
         Op::Fence { order, scope } => format!("fence{}", ordering(*order, *scope)),
         Op::GlobalAddr(id, offset) => {
@@ -356,7 +360,10 @@ impl Shown<'_> {
                 write!(f, " -> {}", Commas(&function.results))?;
             }
         }
-        Ok(())
+        match function.width {
+            Width::W32 => Ok(()),
+            Width::W64 => write!(f, " lanes=64"),
+        }
     }
 
     fn kernel(&self, f: &mut Formatter<'_>, info: &KernelInfo) -> fmt::Result {
@@ -565,8 +572,16 @@ pub(crate) mod tests {
         let mut b = Builder::new(&mut f, entry);
         b.loc = loc(9);
         let zero = b.iconst(Ty::I64, 0);
-        let pointer =
-            b.emit1(Op::Load { mem: MemMode::weak(Space::Param), ty: Ty::I64, count: 1, offset: 0 }, &[zero]);
+        let pointer = b.emit1(
+            Op::Load {
+                mem: MemMode::weak(Space::Param),
+                ty: Ty::I64,
+                count: 1,
+                offset: 0,
+                guard: Guard::Always,
+            },
+            &[zero],
+        );
         let tid = b.emit1(Op::Special(SReg::TidX), &[]);
         b.loc = Loc::default();
         let limit = b.iconst(Ty::I32, 0xffff_fffe);
@@ -579,7 +594,13 @@ pub(crate) mod tests {
         let mut b = Builder::new(&mut f, body);
         b.loc = loc(12);
         let pair = b.emit(
-            Op::Load { mem: MemMode::weak(Space::Global), ty: Ty::I32, count: 2, offset: 16 },
+            Op::Load {
+                mem: MemMode::weak(Space::Global),
+                ty: Ty::I32,
+                count: 2,
+                offset: 16,
+                guard: Guard::Always,
+            },
             &[pointer],
         );
         let sum = b.emit1(
@@ -588,11 +609,20 @@ pub(crate) mod tests {
         );
         let table = b.emit1(Op::GlobalAddr(GlobalId(0), 8), &[]);
         let mem = MemMode { space: Space::Global, order: Order::Relaxed, scope: Scope::Gpu };
-        let old = b.emit1(Op::Atom { op: AtomOp::Add, ty: AtomTy::F32, mem, offset: -4 }, &[table, sum]);
+        let old = b.emit1(
+            Op::Atom { op: AtomOp::Add, ty: AtomTy::F32, mem, offset: -4, guard: Guard::Always },
+            &[table, sum],
+        );
         let called = b.emit_typed(Op::Call(FuncId(1)), &[old, index], &[Ty::I32]);
         let tile = b.emit1(Op::SharedAddr(SharedId(0), 0), &[]);
         b.emit(
-            Op::Store { mem: MemMode::weak(Space::Shared), ty: Ty::I32, count: 1, offset: 4 },
+            Op::Store {
+                mem: MemMode::weak(Space::Shared),
+                ty: Ty::I32,
+                count: 1,
+                offset: 4,
+                guard: Guard::Always,
+            },
             &[tile, called[0]],
         );
         b.terminate(Terminator::Jump(BlockCall::to(end)));
@@ -701,12 +731,15 @@ block0(v0: i32, v1: i32):
         for &space in Space::ALL {
             for &order in Order::ALL {
                 let mem = MemMode { space, order, scope: Scope::Gpu };
-                for count in [1, 2, 4, 8] {
-                    ops.push(Op::Load { mem, ty: Ty::I16, count, offset: 0 });
-                    ops.push(Op::Store { mem, ty: Ty::I16, count, offset: 0 });
+                for (count, &guard) in
+                    [1, 2, 4, 8].into_iter().flat_map(|n| Guard::ALL.iter().map(move |g| (n, g)))
+                {
+                    ops.push(Op::Load { mem, ty: Ty::I16, count, offset: 0, guard });
+                    ops.push(Op::Store { mem, ty: Ty::I16, count, offset: 0, guard });
                 }
-                for &op in AtomOp::ALL {
-                    ops.extend(AtomTy::ALL.iter().map(|&ty| Op::Atom { op, ty, mem, offset: 0 }));
+                for (&op, &guard) in AtomOp::ALL.iter().flat_map(|op| Guard::ALL.iter().map(move |g| (op, g)))
+                {
+                    ops.extend(AtomTy::ALL.iter().map(|&ty| Op::Atom { op, ty, mem, offset: 0, guard }));
                 }
             }
         }

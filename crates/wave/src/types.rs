@@ -20,6 +20,54 @@ pub enum Ty {
     I128,
 }
 
+/// The number of lanes in a warp, a property of a kernel and of all functions that it calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    /// 32 lanes, as in CUDA and in AMD's wave32.
+    #[default]
+    W32,
+    /// 64 lanes, as in AMD's wave64.
+    W64,
+}
+
+impl Width {
+    /// The lanes of the widest warp.
+    pub const MOST: usize = 64;
+
+    /// The number of lanes.
+    pub const fn lanes(self) -> usize {
+        match self {
+            Width::W32 => 32,
+            Width::W64 => 64,
+        }
+    }
+
+    /// The width of warps with that many lanes.
+    pub const fn of_lanes(lanes: u32) -> Option<Width> {
+        match lanes {
+            32 => Some(Width::W32),
+            64 => Some(Width::W64),
+            _ => None,
+        }
+    }
+
+    /// The type of a mask of lanes.
+    pub const fn mask(self) -> Ty {
+        match self {
+            Width::W32 => Ty::I32,
+            Width::W64 => Ty::I64,
+        }
+    }
+
+    /// The mask of all lanes.
+    pub const fn all(self) -> u64 {
+        match self {
+            Width::W32 => u32::MAX as u64,
+            Width::W64 => u64::MAX,
+        }
+    }
+}
+
 impl Ty {
     /// All types, narrowest first.
     pub const ALL: [Ty; 6] = [Ty::I1, Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::I128];

@@ -1,7 +1,7 @@
 //! Front ends: from a module's code to wave IR.
 //!
-//! The backend knows the kinds of code through [`Frontend`] alone. `ptx` is the only module of this crate that
-//! knows PTX, and `amd` the only one that knows AMD's code objects.
+//! The backend knows the kinds of code through [`Frontend`] alone. `ptx` is the only module of this crate
+//! that knows PTX, and `amd` the only one that knows AMD's code objects.
 
 mod amd;
 mod keep;

@@ -23,7 +23,7 @@ pub(super) struct Copying<'a, 'b> {
 }
 
 /// Runs one copy per lane.
-pub(super) fn run(c: &mut Caller, number: u32, mask: u32, operands: &Operands) -> bool {
+pub(super) fn run(c: &mut Caller, number: u32, mask: u64, operands: &Operands) -> bool {
     let Some(bulk) = Bulk::of_number(number) else {
         c.fault(FaultKind::Internal, Some(mask), None, format!("unknown bulk copy {number}"));
         return false;

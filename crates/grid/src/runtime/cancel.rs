@@ -15,7 +15,7 @@ type Response = [u32; 4];
 const SIZE: u64 = size_of::<Response>() as u64;
 
 /// Cancels one cluster per lane. The response is its first block's position and 1, or zeros if none is left.
-pub(super) fn run(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
+pub(super) fn run(c: &mut Caller, mask: u64, operands: &Operands) -> bool {
     lanes(mask).all(|lane| {
         let [address, barrier, all] = operands.of(lane);
         let response = match c.job.claim_one() {

@@ -55,9 +55,14 @@ pub(super) unsafe extern "C" fn matrix(
 ) -> u32 {
     // SAFETY: the contract of `MatrixFn`.
     let caller = unsafe { Caller::new(warp) };
-    caller.guard(mask, |c| {
+    caller.guard(mask.into(), |c| {
         let Some(matrix) = Matrix::of_number(number) else {
-            c.fault(FaultKind::Internal, Some(mask), None, format!("unknown matrix instruction {number:#x}"));
+            c.fault(
+                FaultKind::Internal,
+                Some(mask.into()),
+                None,
+                format!("unknown matrix instruction {number:#x}"),
+            );
             return false;
         };
         let [given, wanted] = matrix.sizes();
@@ -70,7 +75,7 @@ pub(super) unsafe extern "C" fn matrix(
             Fault::Outside(at, lanes) => (FaultKind::IllegalAddress, at, lanes, "outside shared memory"),
             Fault::Misaligned(at, lanes) => (FaultKind::MisalignedAddress, at, lanes, "a row is not aligned"),
         };
-        c.fault(kind, Some(lanes), Some(at), format!("{}: {what}", matrix.name()));
+        c.fault(kind, Some(lanes.into()), Some(at), format!("{}: {what}", matrix.name()));
         false
     })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use wave::LANES;
+use wave::Width;
 use wave::mbarrier::{Update, Word};
 
 use super::{Caller, Operands, lanes};
@@ -30,12 +30,12 @@ unsafe fn change(place: *mut u8, updates: &[Update], mut seen: impl FnMut(usize,
 
 /// One operation per lane; `give` receives the word before it. Lanes at the same barrier are combined to one
 /// change, in lane order.
-pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
+pub(super) fn update(c: &mut Caller, mask: u64, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
     let mut left = mask;
     while left != 0 {
         let first = left.trailing_zeros();
         let [address] = operands.of(first);
-        let (mut updates, mut of, mut count) = ([Update::default(); LANES], [0; LANES], 0);
+        let (mut updates, mut of, mut count) = ([Update::default(); Width::MOST], [0; Width::MOST], 0);
         for lane in lanes(left).filter(|&l| operands.of(l) == [address]) {
             let [_, bytes, arrivals, dropped] = operands.of(lane).map(|word| word as u32);
             let slots = updates.get_mut(count).zip(of.get_mut(count));

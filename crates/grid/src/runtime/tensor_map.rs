@@ -210,7 +210,7 @@ impl Copying<'_, '_> {
 }
 
 /// Executes `tensormap.replace` for each lane.
-pub(super) fn replace(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
+pub(super) fn replace(c: &mut Caller, mask: u64, operands: &Operands) -> bool {
     lanes(mask).all(|lane| {
         let [address, which, value] = operands.of(lane);
         let d = (which >> 8) as u8;

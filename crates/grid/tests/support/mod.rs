@@ -156,8 +156,8 @@ pub fn shared(warp: &WarpCtx, n: usize) -> &mut u32 {
 }
 
 /// All lanes of the warp's block, for assertions.
-pub fn lanes(warp: &WarpCtx) -> u32 {
-    warp_lanes(warp.index, block(warp).threads())
+pub fn lanes(warp: &WarpCtx) -> u64 {
+    warp_lanes(warp.index, block(warp).threads(), wave::Width::W32)
 }
 
 /// Pools for every test: one worker, one per core, and more than there are cores.

@@ -4,7 +4,7 @@
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
-use wave::op::{IntCmp, IntOp, MemMode, Op, Space};
+use wave::op::{Guard, IntCmp, IntOp, MemMode, Op, Space};
 use wave::{Ty, Value};
 
 use super::{bulk, mbarrier};
@@ -88,12 +88,24 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 fn load(l: &mut Lower, from: Place, ty: Ty, count: u8) -> Vec<Value> {
-    l.op(Op::Load { mem: MemMode::weak(from.space), ty, count, offset: 0 }, &[from.base])
+    l.op(
+        Op::Load { mem: MemMode::weak(from.space), ty, count, offset: 0, guard: Guard::Always },
+        &[from.base],
+    )
 }
 
 fn store(l: &mut Lower, to: Place, ty: Ty, values: &[Value]) {
     let args: Vec<Value> = std::iter::once(to.base).chain(values.iter().copied()).collect();
-    l.op(Op::Store { mem: MemMode::weak(to.space), ty, count: values.len() as u8, offset: 0 }, &args);
+    l.op(
+        Op::Store {
+            mem: MemMode::weak(to.space),
+            ty,
+            count: values.len() as u8,
+            offset: 0,
+            guard: Guard::Always,
+        },
+        &args,
+    );
 }
 
 fn whole(l: &mut Lower, to: Place, from: Place, size: u8) {

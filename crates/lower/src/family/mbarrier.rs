@@ -6,7 +6,7 @@
 use ptx::ast::{Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, ScalarType};
 use wave::mbarrier::{COUNT_BITS, EXPECTED, LAYOUT, PENDING, PHASE};
-use wave::op::{Builtin, IntCmp, IntOp, IntUnOp, MemMode, Op, Order, Scope, ShiftOp, Space};
+use wave::op::{Builtin, Guard, IntCmp, IntOp, IntUnOp, MemMode, Op, Order, Scope, ShiftOp, Space};
 use wave::{Ty, Value};
 
 use super::memory::{order, scope};
@@ -129,7 +129,7 @@ fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
         word = int(l, IntOp::Or, word, layout);
     }
     let mem = MemMode { space: Space::Shared, order: Order::Relaxed, scope: Scope::Cta };
-    l.op(Op::Store { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address, word]);
+    l.op(Op::Store { mem, ty: Ty::I64, count: 1, offset: 0, guard: Guard::Always }, &[address, word]);
     Ok(())
 }
 
@@ -149,7 +149,7 @@ fn pending(l: &mut Lower, i: &Instruction) -> Result<()> {
 fn check_layout(l: &mut Lower, i: &Instruction) -> Result<()> {
     let address = shared_address(l, i, &i.operands[1])?;
     let mem = MemMode { space: Space::Shared, order: Order::Relaxed, scope: Scope::Cta };
-    let word = l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address]);
+    let word = l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0, guard: Guard::Always }, &[address]);
     let one = l.constant(Ty::I64, 1);
     let layout = shift(l, ShiftOp::ShrU, word, LAYOUT);
     let layout = int(l, IntOp::And, layout, one);
@@ -174,7 +174,7 @@ fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
         order: order(i, Order::Acquire),
         scope: if i.scope().is_some() { scope(i) } else { Scope::Cta },
     };
-    let word = l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address]);
+    let word = l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0, guard: Guard::Always }, &[address]);
     let parity = |l: &mut Lower, word: Value| shift(l, ShiftOp::ShrU, word, PHASE);
     let now = parity(l, word);
     let expected = if i.has(M::Parity) {

@@ -2,7 +2,7 @@
 
 use ptx::ast::{AddressBase, Instruction, Operand, OperandKind, VariableRef};
 use ptx::{Modifier as M, Opcode, ScalarType};
-use wave::op::{AtomOp, AtomTy, IntOp, MemMode, Op, Order, Scope, Space};
+use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, Scope, Space};
 use wave::{Ty, Value};
 
 use super::{bulk, mbarrier};
@@ -220,7 +220,7 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
             "the destination must have as many elements as the access",
         );
     };
-    let values = l.op(Op::Load { mem, ty, count, offset }, &[base]);
+    let values = l.op(Op::Load { mem, ty, count, offset, guard: Guard::Always }, &[base]);
     targets.into_iter().zip(values).try_for_each(|(e, v)| write_element(l, e, v, t.is_signed()))
 }
 
@@ -266,7 +266,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
             if !left_out(&source) {
                 let offset = offset.wrapping_add(ty.bytes() as i32 * e as i32);
                 let args = [base, read_element(l, source, t)?];
-                l.op(Op::Store { mem, ty, count: 1, offset }, &args);
+                l.op(Op::Store { mem, ty, count: 1, offset, guard: Guard::Always }, &args);
             }
         }
         return Ok(());
@@ -275,7 +275,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     for source in sources {
         args.push(read_element(l, source, t)?);
     }
-    l.op(Op::Store { mem, ty, count, offset }, &args);
+    l.op(Op::Store { mem, ty, count, offset, guard: Guard::Always }, &args);
     match i.operands.get(2).filter(|_| i.has(ptx::Modifier::Async)) {
         Some(barrier) => mbarrier::written(l, i, barrier, ty.bytes() * u32::from(count)),
         None => Ok(()),
@@ -357,7 +357,10 @@ pub fn atomic(l: &mut Lower, i: &Instruction) -> Result<()> {
             };
             args.push(l.value(part, if t.is_float() { t } else { wide })?);
         }
-        olds.push(l.op1(Op::Atom { op, ty, mem, offset: offset.wrapping_add(width * i32::from(e)) }, &args));
+        olds.push(l.op1(
+            Op::Atom { op, ty, mem, offset: offset.wrapping_add(width * i32::from(e)), guard: Guard::Always },
+            &args,
+        ));
     }
     if let Some(barrier) = i.operands.get(2).filter(|_| i.has(ptx::Modifier::Async)) {
         return mbarrier::written(l, i, barrier, t.bits() / 8);

@@ -3,7 +3,7 @@
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
-use wave::op::{AtomOp, Builtin, FloatMode, FloatOp, IntOp, MemMode, Op, Order, Scope, Space};
+use wave::op::{AtomOp, Builtin, FloatMode, FloatOp, Guard, IntOp, MemMode, Op, Order, Scope, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -75,12 +75,15 @@ pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
             Some((op, ty)) => {
                 let width = ty.ty().bytes() as i32;
                 for (v, n) in values.iter().zip(0..) {
-                    l.op(Op::Atom { op, ty, mem: place.mem, offset: width * n }, &[at, *v]);
+                    l.op(
+                        Op::Atom { op, ty, mem: place.mem, offset: width * n, guard: Guard::Always },
+                        &[at, *v],
+                    );
                 }
             }
             None => {
                 let args: Vec<Value> = std::iter::once(at).chain(values.iter().copied()).collect();
-                l.op(Op::Store { mem: place.mem, ty, count, offset: 0 }, &args);
+                l.op(Op::Store { mem: place.mem, ty, count, offset: 0, guard: Guard::Always }, &args);
             }
         }
         Ok(())
@@ -213,7 +216,10 @@ fn load_reduced(l: &mut Lower, i: &Instruction, t: ScalarType, place: Place) -> 
     let packed = (whole.bits() / part.bits()) as usize;
     let load = |l: &mut Lower, device: Value| -> Vec<Value> {
         let at = place.of(l, device);
-        let words = l.op(Op::Load { mem: place.mem, ty: whole, count: i.vec(), offset: 0 }, &[at]);
+        let words = l.op(
+            Op::Load { mem: place.mem, ty: whole, count: i.vec(), offset: 0, guard: Guard::Always },
+            &[at],
+        );
         let mut elements = words.clone();
         if packed > 1 {
             elements = words.iter().flat_map(|w| l.op(Op::Unpack { part, whole }, &[*w])).collect();

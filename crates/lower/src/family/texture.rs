@@ -4,7 +4,7 @@ use ptx::ast::{AddressBase, Instruction, Operand, OperandKind, VariableRef};
 use ptx::{Modifier as M, ScalarType};
 use texture::access::{Access, Clamp, Geometry, Level, Operation, Query, Reduction};
 use wave::module::Reference;
-use wave::op::{FloatMode, MemMode, Op, Space};
+use wave::op::{FloatMode, Guard, MemMode, Op, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -37,7 +37,7 @@ fn object<'a>(l: &mut Lower, i: &Instruction, operand: &'a Operand) -> Result<(V
             let VarPlace::KernelParam(at) = l.var_place(var) else { return l.unsupported(i, "") };
             let base = l.constant(Ty::I64, u128::from(at));
             let mem = MemMode::weak(Space::Param);
-            l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 }, &[base])
+            l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0, guard: Guard::Always }, &[base])
         }
         AddressBase::Var(VariableRef::Var(var)) => match l.var_place(var) {
             VarPlace::Scalar(ty) | VarPlace::Kept(_, ty) => l.scalar(var, ty),

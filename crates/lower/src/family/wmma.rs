@@ -7,7 +7,7 @@
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
 use tensor::{Bits, Format, Mma, Round, shape};
-use wave::op::{FloatMode, IntOp, Op, Order, SReg, ShiftOp};
+use wave::op::{FloatMode, Guard, IntOp, Op, Order, SReg, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -280,7 +280,7 @@ fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
     for place in &m.layout.places {
         let mut run = Vec::new();
         for address in addresses(l, &m, &runs, place) {
-            run.extend(l.op(Op::Load { mem, ty, count, offset: 0 }, &[address]));
+            run.extend(l.op(Op::Load { mem, ty, count, offset: 0, guard: Guard::Always }, &[address]));
         }
         if ty.bits() < 32 {
             for part in run.chunks((32 / ty.bits()) as usize) {
@@ -316,7 +316,7 @@ fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
         for address in addresses(l, &m, &runs, place) {
             let mut args = vec![address];
             args.extend(values.next().unwrap_or_default());
-            l.op(Op::Store { mem, ty, count, offset: 0 }, &args);
+            l.op(Op::Store { mem, ty, count, offset: 0, guard: Guard::Always }, &args);
         }
     }
     Ok(())

@@ -28,6 +28,11 @@ impl Width {
         Width(count * LANES as u16)
     }
 
+    /// The lanes of one warp.
+    pub const fn of(warp: wave::Width) -> Width {
+        Width(warp.lanes() as u8)
+    }
+
     /// The number of lanes.
     pub const fn lanes(self) -> usize {
         self.0 as usize

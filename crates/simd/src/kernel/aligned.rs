@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use wave::op::{IntOp, Op, Space};
+use wave::op::{Guard, IntOp, Op, Space};
 use wave::{Function, Inst, Ty, Value};
 
 use super::cfg::Cfg;
@@ -28,7 +28,7 @@ impl Known {
 /// The address, offset and size of an access that must be aligned.
 fn access(inst: &Inst) -> Option<(Value, i64, u64)> {
     let (mem, bytes, offset) = match inst.op {
-        Op::Load { mem, ty, count, offset } | Op::Store { mem, ty, count, offset } => {
+        Op::Load { mem, ty, count, offset, .. } | Op::Store { mem, ty, count, offset, .. } => {
             (mem, u64::from(ty.bytes()) * u64::from(count), offset)
         }
         Op::Atom { mem, ty, offset, .. } => (mem, u64::from(ty.ty().bytes()), offset),
@@ -92,7 +92,8 @@ pub fn shown(
             let before = known.get(&v).copied();
             if before.is_some_and(|k| k.shows(offset, size)) {
                 found.insert((b, i));
-            } else if before.is_none_or(|k| k.size <= size) {
+            } else if inst.op.guard() == Guard::Always && before.is_none_or(|k| k.size <= size) {
+                // A guarded access shows nothing of the lanes that do not perform it.
                 let rest = 0u64.wrapping_sub(offset as u64) % size;
                 known.insert(v, Known { size, rest });
                 steps.push(Step::Forget(v, before));

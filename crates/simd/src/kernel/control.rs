@@ -409,7 +409,7 @@ impl Kernel<'_> {
                 self.set_field(offset::W_LINE, Operand::i32(i64::from(data.term_loc.line)));
                 let runtime = self.field(BLOCK, offset::RUNTIME, Type::PTR);
                 let f = self.field(runtime, offset::TRAP, Type::PTR);
-                let bits = self.mask_bits();
+                let bits = self.mask_argument();
                 self.out.ir.call(Callee::Pointer(f), Type::Void, [WARP.into(), bits.into()]);
                 self.out.ir.br(FAULT);
             }

@@ -29,6 +29,7 @@ use crate::target::Target;
 pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) -> Result<Emitted> {
     let CodeKey { spec, target, forced } = code;
     let source = &module.functions[kernel.index()];
+    let spec = spec.of_warps(source.width);
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
     let mut func = Function::clone(source);
     let unit = Unit { module, kernel, info, spec, target, forced, watch };
@@ -234,6 +235,7 @@ impl Kernel<'_> {
         Ok(Emitted {
             ir,
             sweep,
+            width: self.facts.spec.warp,
             frame,
             local,
             keeps_stack,

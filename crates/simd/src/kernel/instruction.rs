@@ -17,16 +17,19 @@ impl Kernel<'_> {
             Op::Load { .. } | Op::Store { .. } | Op::Atom { .. } => inst.loc.line,
             _ => 0,
         };
-        let done = self.operation(inst);
+        let done = match inst.guard() {
+            Some((guard, fallbacks)) => self.guarded(inst, guard, fallbacks),
+            None => self.operation(inst),
+        };
         self.out.ir.line = 0;
         done
     }
 
-    fn operation(&mut self, inst: &Inst) -> Result<()> {
+    pub fn operation(&mut self, inst: &Inst) -> Result<()> {
         match &inst.op {
-            Op::Load { mem, ty, count, offset } => self.load(inst, *mem, *ty, *count, *offset),
-            Op::Store { mem, ty, count, offset } => self.store(inst, *mem, *ty, *count, *offset),
-            Op::Atom { op, ty, mem, offset } => self.atomic(inst, *op, *ty, *mem, *offset),
+            Op::Load { mem, ty, count, offset, .. } => self.load(inst, *mem, *ty, *count, *offset),
+            Op::Store { mem, ty, count, offset, .. } => self.store(inst, *mem, *ty, *count, *offset),
+            Op::Atom { op, ty, mem, offset, .. } => self.atomic(inst, *op, *ty, *mem, *offset),
             // The warps of a block run on one thread.
             Op::Fence { scope: Scope::Cta, .. } => {
                 self.compiler_fence();

@@ -1,7 +1,7 @@
 //! Decides whether the members that an operation names are active in divergent code.
 
 use wave::op::{IntOp, IntUnOp, Op, VoteMode};
-use wave::{Inst, LANES, Terminator, Ty, Value};
+use wave::{Inst, Terminator, Ty, Value};
 
 use super::Kernel;
 
@@ -83,9 +83,9 @@ impl Kernel<'_> {
         let there = self.facts.existing();
         let proven = threads.value(members).is_some_and(|values| {
             values.iter().enumerate().all(|(thread, &named)| {
-                let (warp, lane) = (thread / LANES, thread % LANES);
+                let (warp, lane) = (thread / self.warp(), thread % self.warp());
                 let absent = there[warp] & !here.surely[warp];
-                here.maybe[warp] >> lane & 1 == 0 || named as u32 & absent == 0
+                here.maybe[warp] >> lane & 1 == 0 || named as u64 & absent == 0
             })
         });
         self.threads = Some(threads);

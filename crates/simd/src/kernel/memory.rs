@@ -85,7 +85,8 @@ impl Kernel<'_> {
 
     /// The real address of lane 0's local memory. Lanes are [`Self::local_size`] bytes apart.
     fn local_base(&mut self) -> Operand {
-        let thread = self.out.ir.bin_int(Bin::Shl, INDEX, 5);
+        let shift = i64::from(self.warp().trailing_zeros());
+        let thread = self.out.ir.bin_int(Bin::Shl, INDEX, shift);
         let thread = self.out.ir.cast(Cast::ZExt, thread, Type::I64);
         let size = self.local_size();
         let at = self.out.ir.bin(Bin::Mul, thread, size);

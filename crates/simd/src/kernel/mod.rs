@@ -16,6 +16,7 @@ mod emit;
 pub mod explain;
 mod flush;
 mod groups;
+mod guarded;
 mod instruction;
 mod lanes;
 mod matrix;
@@ -50,7 +51,7 @@ use wave::range::Ranges;
 use wave::{Block, Function, Inst, Module, Ty, Value};
 
 use crate::effort::Effort;
-use crate::ir::{self, Bin, Builder, Lanes, Name, Operand, Type, Width};
+use crate::ir::{self, Bin, Builder, Cast, Lanes, Name, Operand, Type, Width};
 use crate::lanewise;
 use cfg::Cfg;
 pub use emit::emit;
@@ -99,6 +100,8 @@ pub struct Emitted {
     /// A second function for the module, which runs all warps of a block from barrier to barrier. Empty if
     /// the kernel has none.
     pub sweep: String,
+    /// Lanes in a warp.
+    pub width: wave::Width,
     /// Size of a warp's frame in bytes.
     pub frame: usize,
     /// Minimum local memory per thread in bytes.
@@ -309,6 +312,22 @@ impl Kernel<'_> {
         let constant =
             mask.as_int().filter(|_| !self.facts.avx512).map(|set| Operand::int(self.width().bits(), -set));
         self.out.ir.word_of(mask).or(constant)
+    }
+
+    /// The number of lanes in a warp; more lanes may run together.
+    fn warp(&self) -> usize {
+        self.facts.spec.warp.lanes()
+    }
+
+    /// The word of no lane.
+    fn no_bits(&self) -> Operand {
+        Operand::int(self.width().bits(), 0)
+    }
+
+    /// The current mask as an argument of the runtime's functions.
+    fn mask_argument(&mut self) -> Operand {
+        let bits = self.mask_bits();
+        if bits.ty() == Type::I64 { bits } else { self.out.ir.cast(Cast::ZExt, bits, Type::I64) }
     }
 
     /// A mask as a word.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::mem::take;
 
+use wave::Ty;
 use wave::abi::Stop;
-use wave::{LANES, Ty};
 
 use super::names::{self, AT, BLOCK, DONE, FAULT, FRAME, INDEX, LIVE, START, WARP};
 use super::sweep::BODY;
@@ -134,9 +134,10 @@ impl Kernel<'_> {
     /// Emits the entry block of a warp's function.
     fn entry(&mut self) {
         if self.facts.suspends {
+            let lanes = self.width().bits();
             self.name_field(Name::of("block"), WARP, offset::W_BLOCK, Type::PTR, Access::NATURAL);
             self.name_field(Name::of("index"), WARP, offset::W_INDEX, Type::I32, Access::NATURAL);
-            self.name_field(Name::of("lanes"), WARP, offset::W_LANES, Type::I32, Access::NATURAL);
+            self.name_field(Name::of("lanes"), WARP, offset::W_LANES, lanes, Access::NATURAL);
         }
         for (word, at) in [
             ("params", offset::PARAMS),
@@ -283,7 +284,7 @@ impl Kernel<'_> {
         let width = self.width();
         let (full, rest) = (threads / width.lanes() as u32, threads % width.lanes() as u32);
         // The index of a warp in a block, by the number of those that run together.
-        let warps_each = (width.lanes() / LANES) as i64;
+        let warps_each = (width.lanes() / self.warp()) as i64;
         let [entry, blocks, end, failed, before, warps, next, tail, advance] =
             ["entry", "blocks", "end", "failed", "warps.pre", "warps", "warps.next", "tail", "advance"]
                 .map(Name::of);

@@ -13,7 +13,7 @@
 
 use wave::abi::Stop;
 use wave::op::Op;
-use wave::{Inst, LANES, Terminator, Ty, barrier};
+use wave::{Inst, Terminator, Ty, barrier};
 
 use super::names::{self, DONE, FORCE, LEFT, LIVE, RAN, SPUN, WARP};
 use super::rendezvous::members_operand;
@@ -33,7 +33,7 @@ pub fn in_frame(suspends: bool, slots: usize) -> bool {
 impl Kernel<'_> {
     fn word(&mut self, name: Name) -> Operand {
         let p = self.slot(name);
-        self.out.ir.load(Type::I32, p)
+        self.out.ir.load(self.width().bits(), p)
     }
 
     fn set_word(&mut self, name: Name, bits: Operand) {
@@ -71,14 +71,14 @@ impl Kernel<'_> {
         }
         let order = self.facts.cfg.order.clone();
         for &b in &order {
-            self.place_slot(names::coming(b), Type::I32);
+            self.place_slot(names::coming(b), self.width().bits());
         }
         let stops = self.waits().stops.clone();
         for &b in &stops {
-            self.place_slot(names::waiting(b), Type::I32);
+            self.place_slot(names::waiting(b), self.width().bits());
         }
         let outer = self.out.ir.begin_aside();
-        let none = Operand::i32(0);
+        let none = self.no_bits();
         for &b in &order {
             self.set_slot(names::coming(b), none);
         }
@@ -88,7 +88,7 @@ impl Kernel<'_> {
         self.set_slot(names::coming(0), names::lanes(self.width()));
         self.out.start = self.out.ir.end_aside(outer);
         for name in [RAN, SPUN, FORCE, LEFT] {
-            let slot = self.declare(name, Type::I32, 1);
+            let slot = self.declare(name, self.width().bits(), 1);
             let outer = self.out.ir.begin_aside();
             self.out.ir.store(none, slot);
             let clear = self.out.ir.end_aside(outer);
@@ -124,7 +124,7 @@ impl Kernel<'_> {
         } else {
             self.branch_if_any(here, body, names::place(next));
             self.out.ir.label(body);
-            self.set_word(names::coming(b), Operand::i32(0));
+            self.set_word(names::coming(b), self.no_bits());
             here
         };
         self.cursor.mask = self.mask_from(bits);
@@ -171,11 +171,11 @@ impl Kernel<'_> {
         let missing = self.without(missing, together);
         let force = self.word(FORCE);
         let force = self.out.ir.icmp_int(Cmp::Ne, force, 0);
-        let missing = self.out.ir.select(force, Operand::int(Type::I32, 0), missing);
+        let missing = self.out.ir.select(force, self.no_bits(), missing);
         self.branch_if_any(missing, again, names::body(b));
         self.out.ir.label(names::body(b));
         self.leave_word(names::coming(b), together);
-        self.set_word(FORCE, Operand::i32(0));
+        self.set_word(FORCE, self.no_bits());
         // Values read under the previous mask must be read again under this one.
         self.cursor.env.clear();
         self.cursor.lanes.clear();
@@ -200,7 +200,7 @@ impl Kernel<'_> {
         let live = self.bits_of(live);
         let ran = self.word(RAN);
         let spun = self.word(SPUN);
-        self.set_word(RAN, Operand::i32(0));
+        self.set_word(RAN, self.no_bits());
         let [alive, moved, idle, again, forced] = ["alive", "moved", "idle", "yield", "forced"].map(Name::of);
         self.branch_if_any(live, alive, DONE);
         self.out.ir.label(alive);
@@ -215,7 +215,7 @@ impl Kernel<'_> {
             // All live lanes wait. Those at barriers may still join the others' operation; if there are none,
             // the missing members will never arrive.
             self.out.ir.label(idle);
-            let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
+            let waiting = self.field(WARP, offset::W_WAITING, self.width().bits());
             let waiting = self.out.ir.bin(Bin::And, waiting, live);
             self.branch_if_any(waiting, again, forced);
             self.out.ir.label(forced);
@@ -223,7 +223,7 @@ impl Kernel<'_> {
             self.out.ir.br(names::place(0));
             self.out.ir.label(idle);
         }
-        self.set_word(FORCE, Operand::i32(1));
+        self.set_word(FORCE, Operand::int(self.width().bits(), 1));
         self.out.ir.br(names::place(0));
         Ok(())
     }
@@ -254,7 +254,7 @@ impl Kernel<'_> {
             let ns = self.out.ir.select(own, ns, Operand::int(self.width().words(), 0));
             let ns = self.out.ir.reduce("umax", ns);
             self.set_field(offset::W_SLEEP, ns);
-            self.set_word(names::coming(b), Operand::i32(0));
+            self.set_word(names::coming(b), self.no_bits());
             self.edge(b, next, Some(own))?;
             self.leave(Stop::Yield);
             return Ok(());
@@ -276,7 +276,7 @@ impl Kernel<'_> {
                 let p = self.bits_of(p);
                 self.out.ir.bin(Bin::And, p, bits)
             }
-            None => Operand::i32(0),
+            None => self.no_bits(),
         };
         self.leave_word(names::coming(b), bits);
         if !mode.waits() {
@@ -299,10 +299,10 @@ impl Kernel<'_> {
         }
         self.out.resumes = 1;
         self.out.ir.label(names::resume(1));
-        let live = self.field(WARP, offset::W_LIVE, Type::I32);
+        let live = self.field(WARP, offset::W_LIVE, self.width().bits());
         let live = self.mask_from(live);
         self.store_slot(LIVE, live);
-        let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
+        let waiting = self.field(WARP, offset::W_WAITING, self.width().bits());
         for b in self.waits().stops.clone() {
             let data = self.block_data(b).clone();
             let (Some(inst), Terminator::Jump(next)) = (data.insts.first(), &data.term) else { continue };
@@ -339,7 +339,7 @@ impl Kernel<'_> {
         let ids = self.out.ir.bin_int(Bin::And, ids, barrier::COUNT as i64 - 1);
         let results = self.out.ir.offset(WARP, offset::W_BAR_RESULT);
         let mut all = Operand::poison(self.width().words());
-        for lane in 0..LANES {
+        for lane in 0..self.width().lanes() {
             let id = self.out.ir.extract_lane(ids, lane);
             let id = self.out.ir.cast(Cast::ZExt, id, Type::I64);
             let at = self.out.ir.element(Type::I32, results, id);

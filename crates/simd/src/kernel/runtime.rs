@@ -1,7 +1,7 @@
 //! Calls of the runtime: operations of a warp that are implemented in Rust.
 
 use wave::op::Builtin;
-use wave::{Inst, LANES, Ty};
+use wave::{Inst, Ty};
 
 use super::names::{BLOCK, FAULT, WARP};
 use super::value::Rep;
@@ -15,21 +15,22 @@ impl Kernel<'_> {
         self.call_runtime(inst, number as u32)
     }
 
-    /// Calls the runtime with each operand as an array of 32 elements.
+    /// Calls the runtime with each operand as an array with an element per lane.
     pub fn call_runtime(&mut self, inst: &Inst, number: u32) -> Result<()> {
-        let words = |values: usize| values.max(1) * LANES;
+        let lanes = self.warp();
+        let words = |values: usize| values.max(1) * lanes;
         let args = self.room("args", 0, Type::I64, words(inst.args.len()));
         let results = self.room("results", 0, Type::I64, words(inst.results.len()));
         for (i, &a) in inst.args.iter().enumerate() {
             let v = self.vector(a);
             let v = self.emitter(Lanes::Warp).cast(Cast::ZExt, Ty::I64, v);
-            let p = self.out.ir.offset(args, i * LANES * 8);
+            let p = self.out.ir.offset(args, i * lanes * 8);
             self.out.ir.store(v, p);
         }
         self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
         let runtime = self.field(BLOCK, offset::RUNTIME, Type::PTR);
         let f = self.field(runtime, offset::BUILTIN, Type::PTR);
-        let bits = self.mask_bits();
+        let bits = self.mask_argument();
         let number = Operand::i32(i64::from(number));
         let arguments = [WARP, number, bits, args, results].map(Into::into);
         let code = self.out.ir.call(Callee::Pointer(f), Type::I32, arguments);
@@ -38,7 +39,7 @@ impl Kernel<'_> {
         self.out.ir.br_if(failed, FAULT, next);
         self.out.ir.label(next);
         for (i, &r) in inst.results.iter().enumerate() {
-            let p = self.out.ir.offset(results, i * LANES * 8);
+            let p = self.out.ir.offset(results, i * lanes * 8);
             let v = self.out.ir.load(self.width().addresses(), p);
             let ty = self.func_ty(r);
             let v = self.emitter(Lanes::Warp).cast(Cast::ZExt, ty, v);

@@ -1,7 +1,7 @@
 //! Special registers: the position of a thread in its block, grid and cluster.
 
+use wave::Inst;
 use wave::op::SReg;
-use wave::{Inst, LANES, Ty};
 
 use super::names::{BLOCK, INDEX};
 use super::value::Rep;
@@ -33,7 +33,7 @@ impl Kernel<'_> {
                         _ => k.out.ir.bin(Bin::UDiv, thread, by(nx.saturating_mul(ny))),
                     }
                 };
-                let thread = self.out.ir.bin_int(Bin::Shl, INDEX, 5);
+                let thread = self.out.ir.bin_int(Bin::Shl, INDEX, i64::from(self.warp().trailing_zeros()));
                 if variation.is_uniform() || variation.is_pattern() {
                     let v = split(self, thread);
                     if variation.is_uniform() {
@@ -81,7 +81,7 @@ impl Kernel<'_> {
             SReg::ExplicitCluster => uniform(self, o::CLUSTER_EXPLICIT, Type::I32),
             SReg::WarpId => Rep::Uniform(INDEX),
             SReg::NWarpId => {
-                Rep::Uniform(Operand::i32(i64::from(self.facts.spec.threads().div_ceil(LANES as u32))))
+                Rep::Uniform(Operand::i32(i64::from(self.facts.spec.threads().div_ceil(self.warp() as u32))))
             }
             SReg::SmId => uniform(self, o::SMID, Type::I32),
             SReg::NSmId => uniform(self, o::NSMID, Type::I32),
@@ -91,8 +91,8 @@ impl Kernel<'_> {
             SReg::TotalSharedSize => uniform(self, o::SHARED_TOTAL, Type::I32),
             SReg::LocalSize64 => Rep::Uniform(self.local_size()),
             SReg::LaneMaskEq | SReg::LaneMaskLe | SReg::LaneMaskLt | SReg::LaneMaskGe | SReg::LaneMaskGt => {
-                let of = |l: u32| {
-                    let bit = 1u32 << l;
+                let of = |l: usize| {
+                    let bit = 1u64 << l;
                     match reg {
                         SReg::LaneMaskEq => bit,
                         SReg::LaneMaskLe => bit | (bit - 1),
@@ -101,7 +101,7 @@ impl Kernel<'_> {
                         _ => !(bit | (bit - 1)),
                     }
                 };
-                Rep::Vector(self.out.ir.lanes(Ty::I32, |l| i64::from(of(l as u32))))
+                Rep::Vector(self.out.ir.lanes(self.facts.spec.warp.mask(), |l| of(l) as i64))
             }
             SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64 => {
                 let t = self.out.ir.act("llvm.readcyclecounter", [None; 2], Type::I64, &[]);

@@ -89,9 +89,9 @@ impl Kernel<'_> {
         self.out.ir.fence(Order::AcqRel, true);
     }
 
-    /// Reserves the frame's first word for the mask of live lanes.
+    /// Reserves the frame's first bytes for the mask of live lanes.
     pub fn begin_frame(&mut self) {
-        self.out.frame = 4;
+        self.out.frame = self.width().bits().bytes();
     }
 
     /// Values that a stop before `target` must save. Values that already live in the frame are not among
@@ -181,10 +181,10 @@ impl Kernel<'_> {
                     Some(&p) => {
                         let v = self.vector(p);
                         let v = self.out.ir.freeze(v);
-                        let v = self.out.ir.bitcast(v, Type::I32);
+                        let v = self.out.ir.bitcast(v, self.width().bits());
                         self.out.ir.bin(Bin::And, v, bits)
                     }
-                    None => Operand::i32(0),
+                    None => self.no_bits(),
                 };
                 self.set_field(offset::W_BAR_MODE, mode_number(mode));
                 self.set_field(offset::W_BAR_LANES, bits);

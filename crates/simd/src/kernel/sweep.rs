@@ -142,19 +142,20 @@ impl Kernel<'_> {
 
     /// Whether all live lanes of a warp are at the first warp's barrier and wait for the whole block.
     fn arrived(&mut self) -> Function {
+        let bits = self.width().bits();
         let parameters = [(Type::PTR, "warp"), (Type::PTR, "first"), (Type::I32, "code")];
         let [warp, first, code] = parameters.map(|(ty, word)| Operand::local(ty, Name::of(word)));
         let outer = self.out.ir.begin();
         let ir = &mut self.out.ir;
-        let field = |ir: &mut Builder, at: usize| {
+        let field = |ir: &mut Builder, at: usize, ty: Type| {
             let p = ir.offset(warp, at);
-            ir.load(Type::I32, p)
+            ir.load(ty, p)
         };
-        let live = field(ir, offset::W_LIVE);
-        let lanes = field(ir, offset::W_BAR_LANES);
-        let threads = field(ir, offset::W_BAR_THREADS);
-        let mode = field(ir, offset::W_BAR_MODE);
-        let id = field(ir, offset::W_BAR_ID);
+        let live = field(ir, offset::W_LIVE, bits);
+        let lanes = field(ir, offset::W_BAR_LANES, bits);
+        let threads = field(ir, offset::W_BAR_THREADS, Type::I32);
+        let mode = field(ir, offset::W_BAR_MODE, Type::I32);
+        let id = field(ir, offset::W_BAR_ID, Type::I32);
         let first = ir.load(Type::I32, first);
         let conditions = [
             ir.icmp_int(Cmp::Eq, code, Stop::Barrier as i64),

@@ -3,24 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wave::abi::warp_lanes;
 use wave::interp::eval::eval;
 use wave::op::{Op, SReg};
-use wave::{Inst, LANES, Terminator, Value};
+use wave::{Inst, Terminator, Value, Width};
 
 use super::{Facts, Kernel};
 
 /// By warp of a block: a set of lanes.
-pub type Lanes = Vec<u32>;
+pub type Lanes = Vec<u64>;
 
 /// Values by thread of the block.
 type Values = BTreeMap<Value, Vec<u128>>;
 
 /// A special register of one thread, if it is known at compile time.
-fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3]) -> Option<u32> {
+fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3], width: Width) -> Option<u64> {
     let (nx, ny) = (nx.max(1), ny.max(1));
-    let lane = thread % LANES as u32;
-    let bit = 1u32 << lane;
-    Some(match reg {
+    let lane = thread % width.lanes() as u32;
+    let bit = 1u64 << lane;
+    let value = match reg {
         SReg::TidX => thread % nx,
         SReg::TidY => thread / nx % ny,
         SReg::TidZ => thread / nx / ny,
@@ -28,36 +29,38 @@ fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3]) -> Option<u32> {
         SReg::NtidY => ny,
         SReg::NtidZ => nz.max(1),
         SReg::LaneId => lane,
-        SReg::LaneMaskEq => bit,
-        SReg::LaneMaskLt => bit - 1,
-        SReg::LaneMaskLe => bit | (bit - 1),
-        SReg::LaneMaskGt => !(bit | (bit - 1)),
-        SReg::LaneMaskGe => !(bit - 1),
+        SReg::LaneMaskEq => return Some(bit),
+        SReg::LaneMaskLt => return Some(bit - 1),
+        SReg::LaneMaskLe => return Some(bit | (bit - 1)),
+        SReg::LaneMaskGt => return Some(!(bit | (bit - 1)) & width.all()),
+        SReg::LaneMaskGe => return Some(!(bit - 1) & width.all()),
         _ => return None,
-    })
+    };
+    Some(value.into())
 }
 
 impl Facts<'_> {
     /// The lanes that exist.
     pub fn existing(&self) -> Lanes {
-        let threads = self.spec.threads();
-        let first = (0..threads).step_by(LANES);
-        first.map(|f| if threads - f >= LANES as u32 { u32::MAX } else { (1 << (threads - f)) - 1 }).collect()
+        let (threads, width) = (self.spec.threads(), self.spec.warp);
+        let warps = threads.div_ceil(width.lanes() as u32);
+        (0..warps).map(|index| warp_lanes(index, threads, width)).collect()
     }
 }
 
 impl Kernel<'_> {
     /// The number of threads of the block, rounded up to whole warps.
     fn slots(&self) -> u32 {
-        self.facts.spec.threads().next_multiple_of(LANES as u32)
+        self.facts.spec.threads().next_multiple_of(self.warp() as u32)
     }
 
     /// The result of an operation for each thread, if it depends only on known values.
     fn known_results(&self, inst: &Inst, known: &Values) -> Option<Vec<Vec<u128>>> {
         let slots = self.slots();
         if let Op::Special(reg) = inst.op {
+            let width = self.facts.spec.warp;
             let list: Option<Vec<u128>> =
-                (0..slots).map(|t| special(reg, t, self.facts.spec.block).map(u128::from)).collect();
+                (0..slots).map(|t| special(reg, t, self.facts.spec.block, width).map(u128::from)).collect();
             return list.map(|l| vec![l]);
         }
         // Compiled code may round these differently.
@@ -167,7 +170,7 @@ impl Threads {
                 Terminator::Branch { .. } => usize::from(bits & 1 == 0),
                 _ => (bits as usize).min(last),
             };
-            let (warp, bit) = (thread / LANES, 1 << (thread % LANES));
+            let (warp, bit) = (thread / k.spec.warp.lanes(), 1 << (thread % k.spec.warp.lanes()));
             if let Some((_, set)) = ways.get_mut(way) {
                 set[warp] |= lanes[warp] & bit;
             }

@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use wave::op::{CountOp, IntCmp, IntOp, MatchMode, Op, SReg, ShiftOp};
+use wave::op::{CountOp, Guard as Performed, IntCmp, IntOp, MatchMode, Op, SReg, ShiftOp};
 use wave::range::{Range, Ranges};
 use wave::{Function, Terminator, Ty};
 
@@ -188,6 +188,8 @@ impl Variation {
 pub struct Specialisation {
     /// The lanes that run together. The code generator may choose more than a warp's.
     pub width: Width,
+    /// The lanes of a warp, which the kernel decides; the code generator sets them.
+    pub warp: wave::Width,
     /// Threads per block in each dimension.
     pub block: [u32; 3],
     /// The number of threads of the grid is below 2^31 in each dimension, so global indices do not wrap.
@@ -201,13 +203,19 @@ impl Specialisation {
     pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
         let small = grid.iter().zip(&block).all(below);
-        Specialisation { width: Width::WARP, block, small, clusters: false }
+        Specialisation { width: Width::WARP, warp: wave::Width::W32, block, small, clusters: false }
     }
 
     /// The same for a launch with or without clusters.
     #[must_use]
     pub fn in_clusters(self, clusters: bool) -> Specialisation {
         Specialisation { clusters, ..self }
+    }
+
+    /// The same for a kernel with warps of this width.
+    #[must_use]
+    pub fn of_warps(self, warp: wave::Width) -> Specialisation {
+        Specialisation { width: Width::of(warp), warp, ..self }
     }
 
     /// Threads per block.
@@ -304,7 +312,9 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
                 inst.args.iter().map(|a| known[a.index()].clone()).collect();
             let Some(uniformity) = uniformity else { continue };
             let same = match &inst.op {
-                Op::Load { mem, .. } => mem.space == wave::op::Space::Param && uniformity[0].is_uniform(),
+                Op::Load { mem, guard: Performed::Always, .. } => {
+                    mem.space == wave::op::Space::Param && uniformity[0].is_uniform()
+                }
                 op => op.is_pure(),
             } && inst.args.iter().all(|a| lasting[a.index()]);
             let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
@@ -706,6 +716,10 @@ fn transfer(
         }
         Op::GlobalAddr(..) | Op::FuncAddr(_) | Op::ActiveMask | Op::Agree(_) => {
             Variation::uniform(spec.width)
+        }
+        // Lanes of a group may perform the access or not.
+        Op::Load { guard: Performed::If | Performed::Else, .. } if !a[1].is_uniform() => {
+            Variation::varying(spec.width)
         }
         Op::Load { mem, .. } => match mem.space {
             wave::op::Space::Local => Variation::varying(spec.width),

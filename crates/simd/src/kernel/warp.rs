@@ -1,11 +1,14 @@
 //! Operations between the lanes of a warp.
 
 use wave::op::{MatchMode, Op, ReduxOp, ShflMode, VoteMode};
-use wave::{Inst, LANES, Ty, Value};
+use wave::{Inst, Ty, Value};
 
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported};
 use crate::ir::{Access, Bin, Cast, Cmp, Operand, Type};
+
+/// 32-bit words in a register of AVX-512.
+const PART: usize = 16;
 
 impl Kernel<'_> {
     /// The constant that a value is, if any.
@@ -13,7 +16,7 @@ impl Kernel<'_> {
         self.facts.constants.get(&v).map(|&bits| bits as u32)
     }
 
-    /// The active lanes that an operation names, as an `i32`; `operand` is `None` if the operation names
+    /// The active lanes that an operation names, as a word; `operand` is `None` if the operation names
     /// none. All lanes must name the same members.
     fn members(&mut self, operand: Option<Value>) -> Result<Operand> {
         let bits = self.mask_bits();
@@ -22,7 +25,7 @@ impl Kernel<'_> {
             // No other lanes are active here.
             return Ok(bits);
         }
-        if self.constant(v) == Some(u32::MAX) {
+        if self.facts.constants.get(&v) == Some(&u128::from(self.facts.spec.warp.all())) {
             return Ok(bits);
         }
         if !self.facts.uniformity.values[v.index()].is_uniform() {
@@ -57,6 +60,8 @@ impl Kernel<'_> {
     fn elect(&mut self, inst: &Inst) -> Result<()> {
         let members = self.members(Some(inst.args[0]))?;
         let first = self.out.ir.trailing_zeros(members);
+        let narrow = first.ty() == Type::I32;
+        let first = if narrow { first } else { self.out.ir.cast(Cast::Trunc, first, Type::I32) };
         let wide = self.out.ir.splat(first);
         let numbers = self.out.ir.lane_numbers();
         let is = self.out.ir.icmp(Cmp::Eq, wide, numbers);
@@ -83,7 +88,7 @@ impl Kernel<'_> {
         let members = self.members(sync.then_some(inst.args[1]))?;
         let p = self.vector(inst.args[0]);
         let p = self.out.ir.freeze(p);
-        let p = self.out.ir.bitcast(p, Type::I32);
+        let p = self.out.ir.bitcast(p, self.width().bits());
         let set = self.out.ir.bin(Bin::And, p, members);
         let all = |k: &mut Self| k.out.ir.icmp(Cmp::Eq, set, members);
         let none = |k: &mut Self, how: Cmp| k.out.ir.icmp_int(how, set, 0);
@@ -129,32 +134,33 @@ impl Kernel<'_> {
             let one = self.out.ir.extract(v, lane);
             let one = self.out.ir.splat(one);
             let same = self.out.ir.icmp(Cmp::Eq, v, one);
-            let same = self.out.ir.bitcast(same, Type::I32);
+            let same = self.out.ir.bitcast(same, self.width().bits());
             let same = self.out.ir.bin(Bin::And, same, members);
             let all = self.out.ir.icmp(Cmp::Eq, same, members);
-            let mask = self.out.ir.select(all, members, Operand::i32(0));
+            let mask = self.out.ir.select(all, members, self.no_bits());
             self.define(inst.results[0], Rep::Uniform(mask))?;
             return match inst.results.get(1) {
                 Some(&r) => self.define(r, Rep::Uniform(all)),
                 None => Ok(()),
             };
         }
-        let (left, out) = (self.scratch(Type::I32), self.scratch(self.width().words()));
+        let (word, words) = (self.width().bits(), self.width().vector(self.facts.spec.warp.mask()));
+        let (left, out) = (self.scratch(word), self.scratch(words));
         self.out.ir.store(members, left);
-        self.out.ir.store(Operand::zero(self.width().words()), out);
+        self.out.ir.store(Operand::zero(words), out);
         let (again, end) = (self.out.ir.fresh("value"), self.out.ir.fresh("values.end"));
         self.out.ir.br(again);
         self.out.ir.label(again);
-        let l = self.out.ir.load(Type::I32, left);
+        let l = self.out.ir.load(word, left);
         let lane = self.first_set(l);
         let one = self.out.ir.extract(v, lane);
         let one = self.out.ir.splat(one);
         let m = self.mask_from(members);
         let same = self.out.ir.icmp(Cmp::Eq, v, one);
         let same = self.out.ir.bin(Bin::And, same, m);
-        let bits = self.out.ir.bitcast(same, Type::I32);
+        let bits = self.out.ir.bitcast(same, word);
         let wide = self.out.ir.splat(bits);
-        let old = self.out.ir.load(self.width().words(), out);
+        let old = self.out.ir.load(words, out);
         let new = self.out.ir.select(same, wide, old);
         self.out.ir.store(new, out);
         let not = self.out.ir.bin_int(Bin::Xor, bits, -1);
@@ -163,7 +169,7 @@ impl Kernel<'_> {
         let more = self.out.ir.icmp_int(Cmp::Ne, rest, 0);
         self.out.ir.br_if(more, again, end);
         self.out.ir.label(end);
-        let r = self.out.ir.load(self.width().words(), out);
+        let r = self.out.ir.load(words, out);
         self.define(inst.results[0], Rep::Vector(r))?;
         match inst.results.get(1) {
             Some(&p) => self.define(p, Rep::Vector(self.width().all())),
@@ -189,8 +195,9 @@ impl Kernel<'_> {
         let (b, c) = (self.constant(inst.args[1]), self.constant(inst.args[2]));
         let (picked, inside, source) = match (b, c) {
             (Some(b), Some(c)) => {
+                let last = self.width().lanes() as u32 - 1;
                 let lanes: Vec<(u32, bool)> =
-                    (0..LANES as u32).map(|l| source_lane(mode, l, b & 31, c)).collect();
+                    (0..=last).map(|l| source_lane(mode, l, b & last, c, last)).collect();
                 let picked = self.out.ir.shuffle(v, None, lanes.iter().map(|(s, _)| *s as usize));
                 let inside = self.out.ir.lanes(Ty::I1, |l| i64::from(lanes[l].1));
                 let source = self.out.ir.lanes(Ty::I32, |l| i64::from(lanes[l].0));
@@ -207,6 +214,8 @@ impl Kernel<'_> {
         } else {
             let bits = self.mask_bits();
             let bits = self.out.ir.splat(bits);
+            let narrow = bits.ty() == source.ty();
+            let source = if narrow { source } else { self.out.ir.cast(Cast::ZExt, source, bits.ty()) };
             let there = self.out.ir.bin(Bin::LShr, bits, source);
             let there = self.out.ir.cast(Cast::Trunc, there, self.width().mask());
             self.out.ir.select(there, picked, v)
@@ -220,10 +229,11 @@ impl Kernel<'_> {
 
     fn source_vector(&mut self, mode: ShflMode, b: Operand, c: Operand) -> (Operand, Operand) {
         let lane = self.out.ir.lane_numbers();
-        let b = self.out.ir.bin_int(Bin::And, b, 31);
+        let last = self.width().lanes() as i64 - 1;
+        let b = self.out.ir.bin_int(Bin::And, b, last);
         let segment = self.out.ir.bin_int(Bin::LShr, c, 8);
-        let segment = self.out.ir.bin_int(Bin::And, segment, 31);
-        let clamp = self.out.ir.bin_int(Bin::And, c, 31);
+        let segment = self.out.ir.bin_int(Bin::And, segment, last);
+        let clamp = self.out.ir.bin_int(Bin::And, c, last);
         let not = self.out.ir.bin_int(Bin::Xor, segment, -1);
         let min = self.out.ir.bin(Bin::And, lane, segment);
         let rest = self.out.ir.bin(Bin::And, clamp, not);
@@ -239,7 +249,7 @@ impl Kernel<'_> {
         };
         let inside = self.out.ir.icmp(how, j, max);
         let source = self.out.ir.select(inside, j, lane);
-        (self.out.ir.bin_int(Bin::And, source, 31), inside)
+        (self.out.ir.bin_int(Bin::And, source, last), inside)
     }
 
     /// Each lane's element of `v`, selected by its index.
@@ -251,21 +261,37 @@ impl Kernel<'_> {
             let at = self.out.ir.element(Type::I32, slot, wide);
             return self.out.ir.gather(self.width().words(), at, self.width().all(), 4);
         }
-        const HALF: usize = LANES / 2;
-        let half = |k: &mut Self, v: Operand, first: usize| k.out.ir.shuffle(v, None, first..first + HALF);
-        let (lo, hi) = (half(self, v, 0), half(self, v, HALF));
-        let halves = [0, HALF].map(|first| {
-            let index = half(self, source, first);
+        let part = |k: &mut Self, v: Operand, first: usize| k.out.ir.shuffle(v, None, first..first + PART);
+        // The instruction uses five bits of each index, so it chooses among two registers.
+        let among = |k: &mut Self, index: Operand, [lo, hi]: [Operand; 2]| {
             let name = "llvm.x86.avx512.vpermi2var.d.512";
-            self.out.ir.intrinsic(name, [None; 2], index.ty(), &[lo, index, hi])
+            k.out.ir.intrinsic(name, [None; 2], index.ty(), &[lo, index, hi])
+        };
+        let low = [part(self, v, 0), part(self, v, PART)];
+        if self.width().lanes() == 2 * PART {
+            let parts = [0, PART].map(|first| {
+                let index = part(self, source, first);
+                among(self, index, low)
+            });
+            return self.out.ir.shuffle(parts[0], Some(parts[1]), 0..2 * PART);
+        }
+        let high = [part(self, v, 2 * PART), part(self, v, 3 * PART)];
+        let parts = [0, 1, 2, 3].map(|n| {
+            let index = part(self, source, n * PART);
+            let (l, h) = (among(self, index, low), among(self, index, high));
+            let upper = self.out.ir.bin_int(Bin::And, index, 2 * PART as i64);
+            let upper = self.out.ir.icmp_int(Cmp::Ne, upper, 0);
+            self.out.ir.select(upper, h, l)
         });
-        self.out.ir.shuffle(halves[0], Some(halves[1]), 0..LANES)
+        let halves =
+            [[0, 1], [2, 3]].map(|[a, b]| self.out.ir.shuffle(parts[a], Some(parts[b]), 0..2 * PART));
+        self.out.ir.shuffle(halves[0], Some(halves[1]), 0..4 * PART)
     }
 }
 
 /// The lane that a lane reads (itself if out of range), and whether it is in range.
-fn source_lane(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
-    let (segment, clamp) = (c >> 8 & 31, c & 31);
+fn source_lane(mode: ShflMode, lane: u32, b: u32, c: u32, last: u32) -> (u32, bool) {
+    let (segment, clamp) = (c >> 8 & last, c & last);
     let min = lane & segment;
     let max = min | clamp & !segment;
     let (j, inside) = match mode {
@@ -274,5 +300,5 @@ fn source_lane(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
         ShflMode::Bfly => (lane ^ b, (lane ^ b) <= max),
         ShflMode::Idx => (min | b & !segment, (min | b & !segment) <= max),
     };
-    if inside { (j & 31, true) } else { (lane, false) }
+    if inside { (j & last, true) } else { (lane, false) }
 }

@@ -48,14 +48,15 @@ pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
         Op::Texture(_) | Op::Bulk(_) => true,
         op => op.is_convergent() || op.suspends(),
     };
-    // A trap names its lanes in a word of 32 bits.
+    // A trap names the lanes of one warp.
     let mut blocks = cfg.order.iter().map(|&b| &func.blocks[b]);
     blocks.all(|b| !matches!(b.term, Terminator::Trap) && !b.insts.iter().any(|i| tells(&i.op)))
 }
 
-/// Whether blocks consist of whole groups of this many warps.
+/// Whether blocks consist of whole groups of this many warps of 32 lanes.
 pub fn divides(spec: &Specialisation, warps: u16) -> bool {
-    spec.threads().is_multiple_of(Width::warps(warps).lanes() as u32)
+    let one = spec.warp == wave::Width::W32;
+    one && spec.threads().is_multiple_of(Width::warps(warps).lanes() as u32)
 }
 
 /// Whether what is uniform in each warp stays so in all: no branch and no loop diverges that did not.

@@ -3,11 +3,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::abi::{BULK, BlockCtx, Stop, TEXTURE, WarpCtx};
+use crate::barrier;
 use crate::func::{Block, BlockCall, Inst, Terminator, Value};
 use crate::module::{FuncId, Module};
 use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, Order, SReg, Space};
-use crate::types::Ty;
-use crate::{LANES, barrier};
+use crate::types::{Ty, Width};
 
 use super::spin::Seen;
 use super::{Interpreter, eval, memory};
@@ -58,14 +58,14 @@ pub(super) struct Lane {
 pub struct WarpState {
     pub(super) lanes: Vec<Lane>,
     /// Lanes that wait for memory to change, as far as their reads show.
-    waiting: u32,
+    waiting: u64,
     steps: u64,
     prefer: usize,
 }
 
 impl WarpState {
     /// All lanes at the kernel's entry; those not in `mask` have exited.
-    pub fn new(code: &Interpreter, mask: u32) -> Self {
+    pub fn new(code: &Interpreter, mask: u64) -> Self {
         let func = &code.module.functions[code.kernel.index()];
         let lane = |i: usize| Lane {
             frames: vec![Frame {
@@ -78,7 +78,7 @@ impl WarpState {
             status: if mask >> i & 1 == 1 { Status::Running } else { Status::Exited },
             seen: Seen::default(),
         };
-        WarpState { lanes: (0..LANES).map(lane).collect(), waiting: 0, steps: 0, prefer: 0 }
+        WarpState { lanes: (0..code.width.lanes()).map(lane).collect(), waiting: 0, steps: 0, prefer: 0 }
     }
 }
 
@@ -102,11 +102,16 @@ pub(super) struct Machine<'a> {
 }
 
 /// The lanes of a mask.
-pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |i| mask >> i & 1 == 1)
+pub(super) fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+    (0..Width::MOST).filter(move |i| mask >> i & 1 == 1)
 }
 
 impl Machine<'_> {
+    /// Lanes in a warp.
+    pub(super) fn lanes(&self) -> usize {
+        self.code.width.lanes()
+    }
+
     fn module(&self) -> &Module {
         &self.code.module
     }
@@ -155,17 +160,17 @@ impl Machine<'_> {
         }
     }
 
-    fn live(&self) -> u32 {
-        (0..LANES).filter(|&i| self.state.lanes[i].status != Status::Exited).fold(0, |m, i| m | 1 << i)
+    fn live(&self) -> u64 {
+        (0..self.lanes()).filter(|&i| self.state.lanes[i].status != Status::Exited).fold(0, |m, i| m | 1 << i)
     }
 
-    pub(super) fn with_status(&self, wanted: Status) -> u32 {
-        (0..LANES).filter(|&i| self.state.lanes[i].status == wanted).fold(0, |m, i| m | 1 << i)
+    pub(super) fn with_status(&self, wanted: Status) -> u64 {
+        (0..self.lanes()).filter(|&i| self.state.lanes[i].status == wanted).fold(0, |m, i| m | 1 << i)
     }
 
     /// Lanes whose barrier has opened continue, with its result.
     fn leave_barriers(&mut self) {
-        for i in 0..LANES {
+        for i in 0..self.lanes() {
             if let Status::Barrier { result, id } = self.state.lanes[i].status
                 && self.warp.waiting >> i & 1 == 0
             {
@@ -180,7 +185,7 @@ impl Machine<'_> {
 
     /// The next group: all running lanes at the first position or, during a turn, at the position of the
     /// preferred lane.
-    fn pick(&mut self) -> u32 {
+    fn pick(&mut self) -> u64 {
         let mut running = self.with_status(Status::Running);
         let key = |m: &Self, lane: usize| {
             m.place(lane).map(|(depth, func, block, inst)| {
@@ -190,10 +195,10 @@ impl Machine<'_> {
         let in_turn = self.state.steps % ROTATE >= ROTATE - TURN;
         let leader = if in_turn {
             if self.state.steps % ROTATE == ROTATE - TURN {
-                self.state.prefer = (self.state.prefer + 1) % LANES;
+                self.state.prefer = (self.state.prefer + 1) % self.lanes();
             }
             let start = self.state.prefer;
-            (0..LANES).map(|i| (start + i) % LANES).find(|&i| running >> i & 1 == 1)
+            (0..self.lanes()).map(|i| (start + i) % self.lanes()).find(|&i| running >> i & 1 == 1)
         } else {
             // Lanes that wait for memory let the others go first.
             running &= !self.state.waiting;
@@ -241,7 +246,7 @@ impl Machine<'_> {
         }
     }
 
-    fn step(&mut self, group: u32) -> Option<Stop> {
+    fn step(&mut self, group: u64) -> Option<Stop> {
         let leader = lanes_of(group).next()?;
         let (_, func, block, inst) = self.place(leader)?;
         let module = self.code.module.clone();
@@ -299,7 +304,7 @@ impl Machine<'_> {
         self.top(lane).inst += 1;
     }
 
-    fn terminator(&mut self, group: u32, term: &Terminator) -> Flow {
+    fn terminator(&mut self, group: u64, term: &Terminator) -> Flow {
         for lane in lanes_of(group) {
             match term {
                 Terminator::Jump(to) => self.go(lane, to),
@@ -355,11 +360,28 @@ impl Machine<'_> {
         true
     }
 
-    fn instruction(&mut self, group: u32, inst: &Inst) -> Flow {
+    /// The lanes of a group that perform an access; the others get the values in its place.
+    fn guarded(&mut self, group: u64, inst: &Inst, guard: Value, fallbacks: &[Value]) -> u64 {
+        let (yes, no): (Vec<usize>, Vec<usize>) =
+            lanes_of(group).partition(|&lane| self.get(lane, guard) & 1 == 1);
+        for lane in no {
+            for (i, &r) in inst.results.iter().enumerate() {
+                let v = fallbacks.get(i).map_or(0, |&v| self.get(lane, v));
+                self.set(lane, r, v);
+            }
+        }
+        yes.into_iter().fold(0, |m, lane| m | 1 << lane)
+    }
+
+    fn instruction(&mut self, group: u64, inst: &Inst) -> Flow {
+        if let Some((guard, fallbacks)) = inst.guard() {
+            let those = self.guarded(group, inst, guard, fallbacks);
+            return self.instruction(those, &inst.unguarded());
+        }
         match &inst.op {
-            Op::Load { mem, ty, count, offset } => self.load(group, inst, *mem, *ty, *count, *offset),
-            Op::Store { mem, ty, count, offset } => self.store(group, inst, *mem, *ty, *count, *offset),
-            Op::Atom { op, ty, mem, offset } => {
+            Op::Load { mem, ty, count, offset, .. } => self.load(group, inst, *mem, *ty, *count, *offset),
+            Op::Store { mem, ty, count, offset, .. } => self.store(group, inst, *mem, *ty, *count, *offset),
+            Op::Atom { op, ty, mem, offset, .. } => {
                 for lane in lanes_of(group) {
                     let address = self.address(lane, inst, *offset);
                     let size = ty.ty().bytes();
@@ -490,13 +512,13 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn advance(&mut self, group: u32) {
+    pub(super) fn advance(&mut self, group: u64) {
         for lane in lanes_of(group) {
             self.top(lane).inst += 1;
         }
     }
 
-    fn broadcast(&mut self, group: u32, inst: &Inst, v: u128) -> Flow {
+    fn broadcast(&mut self, group: u64, inst: &Inst, v: u128) -> Flow {
         for lane in lanes_of(group) {
             self.set(lane, inst.results[0], v);
         }
@@ -510,7 +532,7 @@ impl Machine<'_> {
     }
 
     fn thread(&self, lane: usize) -> u64 {
-        u64::from(self.warp.index) * LANES as u64 + lane as u64
+        u64::from(self.warp.index) * self.lanes() as u64 + lane as u64
     }
 
     /// Host address and size of a state space's window for a lane; zero for spaces with host addresses.
@@ -556,7 +578,7 @@ impl Machine<'_> {
         unsafe { memory::locate(self.warp, thread, mem.space, address, size, write, &limits) }.ok()
     }
 
-    fn load(&mut self, group: u32, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
+    fn load(&mut self, group: u64, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
         let size = ty.bytes();
         for lane in lanes_of(group) {
             let address = self.address(lane, inst, offset);
@@ -578,7 +600,7 @@ impl Machine<'_> {
         Flow::Next
     }
 
-    fn store(&mut self, group: u32, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
+    fn store(&mut self, group: u64, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
         let size = ty.bytes();
         for lane in lanes_of(group) {
             let address = self.address(lane, inst, offset);
@@ -598,7 +620,7 @@ impl Machine<'_> {
         let b = self.block_ctx();
         let thread = self.thread(lane) as u32;
         let [nx, ny, _] = b.ntid.map(|n| n.max(1));
-        let bit = 1u32 << lane;
+        let bit = 1u64 << lane;
         let below = bit - 1;
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
         u128::from(match reg {
@@ -631,16 +653,16 @@ impl Machine<'_> {
             SReg::ExplicitCluster => b.cluster.explicit,
             SReg::LaneId => lane as u32,
             SReg::WarpId => self.warp.index,
-            SReg::NWarpId => b.threads().div_ceil(LANES as u32),
+            SReg::NWarpId => b.threads().div_ceil(self.lanes() as u32),
             SReg::SmId => b.smid,
             SReg::NSmId => b.nsmid,
             SReg::GridId64 => return u128::from(b.grid_id),
             SReg::Workspace64 => return b.workspace as u128,
-            SReg::LaneMaskEq => bit,
-            SReg::LaneMaskLe => below | bit,
-            SReg::LaneMaskLt => below,
-            SReg::LaneMaskGe => !below,
-            SReg::LaneMaskGt => !(below | bit),
+            SReg::LaneMaskEq => return u128::from(bit),
+            SReg::LaneMaskLe => return u128::from(below | bit),
+            SReg::LaneMaskLt => return u128::from(below),
+            SReg::LaneMaskGe => return u128::from(!below),
+            SReg::LaneMaskGt => return u128::from(!(below | bit)),
             SReg::Clock => now() as u32,
             SReg::Clock64 | SReg::GlobalTimer64 => return u128::from(now()),
             SReg::DynSharedSize => b.shared_dynamic,
@@ -651,7 +673,7 @@ impl Machine<'_> {
 
     /// Lanes of the group that name the same barrier and count arrive together; the others arrive at the next
     /// resume.
-    fn barrier(&mut self, group: u32, inst: &Inst, mode: BarMode) -> Flow {
+    fn barrier(&mut self, group: u64, inst: &Inst, mode: BarMode) -> Flow {
         let Some(leader) = lanes_of(group).next() else { return Flow::Placed };
         let key = |m: &mut Self, lane| match inst.args.as_slice() {
             &[id, threads, ..] => (m.get(lane, id) as u32, m.get(lane, threads) as u32),
@@ -659,10 +681,10 @@ impl Machine<'_> {
         };
         let (id, threads) = key(self, leader);
         let arriving =
-            lanes_of(group).filter(|&l| key(self, l) == (id, threads)).fold(0, |m, l| m | 1u32 << l);
+            lanes_of(group).filter(|&l| key(self, l) == (id, threads)).fold(0, |m, l| m | 1u64 << l);
         let mut preds = 0;
         if let Some(&p) = inst.args.get(2) {
-            preds = lanes_of(arriving).filter(|&l| self.get(l, p) & 1 == 1).fold(0, |m, l| m | 1u32 << l);
+            preds = lanes_of(arriving).filter(|&l| self.get(l, p) & 1 == 1).fold(0, |m, l| m | 1u64 << l);
         }
         self.warp.bar_id = barrier::number(id);
         self.warp.bar_threads = threads;
@@ -678,7 +700,7 @@ impl Machine<'_> {
         Flow::Stop(Stop::Barrier)
     }
 
-    fn builtin(&mut self, group: u32, inst: &Inst, which: Builtin) -> Flow {
+    fn builtin(&mut self, group: u64, inst: &Inst, which: Builtin) -> Flow {
         if which == Builtin::NanoSleep {
             self.warp.sleep = lanes_of(group).map(|l| self.get(l, inst.args[0]) as u32).max().unwrap_or(0);
             self.advance(group);
@@ -688,26 +710,27 @@ impl Machine<'_> {
         self.call_runtime(group, inst, number)
     }
 
-    fn call_runtime(&mut self, group: u32, inst: &Inst, number: u32) -> Flow {
-        let mut args = vec![0u64; inst.args.len().max(1) * LANES];
-        let mut results = vec![0u64; inst.results.len().max(1) * LANES];
+    fn call_runtime(&mut self, group: u64, inst: &Inst, number: u32) -> Flow {
+        let lanes = self.lanes();
+        let mut args = vec![0u64; inst.args.len().max(1) * lanes];
+        let mut results = vec![0u64; inst.results.len().max(1) * lanes];
         for lane in lanes_of(group) {
             for (i, &v) in inst.args.iter().enumerate() {
-                args[i * LANES + lane] = self.get(lane, v) as u64;
+                args[i * lanes + lane] = self.get(lane, v) as u64;
             }
         }
         let call = {
             // SAFETY: the runtime is valid for the launch.
             unsafe { (*self.block_ctx().runtime).builtin }
         };
-        // SAFETY: the arrays have 32 entries per operand and result.
+        // SAFETY: the arrays have an entry for each lane per operand and result.
         let code = unsafe { call(self.warp, number, group, args.as_ptr(), results.as_mut_ptr()) };
         if code != 0 {
             return Flow::Stop(Stop::Fault);
         }
         for lane in lanes_of(group) {
             for (i, &r) in inst.results.iter().enumerate() {
-                self.set(lane, r, u128::from(results[i * LANES + lane]));
+                self.set(lane, r, u128::from(results[i * lanes + lane]));
             }
         }
         Flow::Next

@@ -17,10 +17,11 @@ mod warp;
 
 use std::sync::Arc;
 
-use crate::abi::{BlockCtx, Code, FRAME_ALIGN, LOCAL_ALIGN, Stop, WarpCtx, warp_lanes};
+use crate::abi::{BlockCtx, Code, FRAME_ALIGN, LOCAL_ALIGN, Stop, WarpCtx};
 use crate::func::Block;
 use crate::layout;
 use crate::module::{FuncId, Module};
+use crate::types::Width;
 
 pub use machine::WarpState;
 
@@ -62,6 +63,7 @@ pub struct Interpreter {
     module: Arc<Module>,
     kernel: FuncId,
     plans: Vec<Plan>,
+    width: Width,
     local_size: usize,
     recursive: bool,
     limits: memory::Limits,
@@ -95,7 +97,8 @@ impl Interpreter {
             .collect();
         let local_size = (layout::local_size(&module, kernel) as usize).next_multiple_of(LOCAL_ALIGN);
         let recursive = layout::is_recursive(&module, kernel);
-        Ok(Interpreter { module, kernel, plans, local_size, recursive, limits, shared })
+        let width = module.functions[kernel.index()].width;
+        Ok(Interpreter { module, kernel, plans, width, local_size, recursive, limits, shared })
     }
 }
 
@@ -139,6 +142,10 @@ impl Code for Interpreter {
         self.local_size
     }
 
+    fn width(&self) -> Width {
+        self.width
+    }
+
     fn recursive(&self) -> bool {
         self.recursive
     }
@@ -168,7 +175,7 @@ impl Code for Interpreter {
         // `suspends` is true, so the scheduler uses `resume`. If it calls this anyway, report it and run
         // nothing.
         tracing::error!(kernel = %self.module.functions[self.kernel.index()].name, "the interpreter has no run_blocks");
-        let _ = warp_lanes(0, block.threads());
+        let _ = block;
         Stop::Fault
     }
 }

@@ -1,13 +1,12 @@
 //! Operations between lanes.
 
-use crate::LANES;
 use crate::abi::Stop;
 use crate::func::Inst;
 use crate::op::{MatchMode, Matrix, Op, ReduxOp, ShflMode, VoteMode};
 
 use super::int;
 use super::machine::{Flow, Machine, Status, lanes_of};
-use crate::types::Ty;
+use crate::types::{Ty, Width};
 
 /// The index of the operand with the members, if the operation waits for them.
 fn members_operand(op: &Op) -> Option<usize> {
@@ -23,9 +22,9 @@ fn members_operand(op: &Op) -> Option<usize> {
 impl Machine<'_> {
     /// A convergent operation reached by `group`: without members it runs at once, otherwise the lanes are
     /// parked.
-    pub(super) fn converge(&mut self, group: u32, inst: &Inst) -> Flow {
+    pub(super) fn converge(&mut self, group: u64, inst: &Inst) -> Flow {
         if members_operand(&inst.op).is_none() {
-            let ok = self.exchange(group, group, &vec![inst.clone(); LANES]);
+            let ok = self.exchange(group, group, &vec![inst.clone(); self.lanes()]);
             return if ok { Flow::Next } else { Flow::Stop(Stop::Fault) };
         }
         for lane in lanes_of(group) {
@@ -40,10 +39,10 @@ impl Machine<'_> {
     }
 
     /// The operation that a parked lane waits for, and the lanes that it names.
-    fn parked_at(&mut self, lane: usize) -> Option<(Inst, u32)> {
+    fn parked_at(&mut self, lane: usize) -> Option<(Inst, u64)> {
         let inst = self.parked_inst(lane)?;
         let operand = members_operand(&inst.op)?;
-        let members = self.get(lane, inst.args[operand]) as u32;
+        let members = self.get(lane, inst.args[operand]) as u64;
         Some((inst, members))
     }
 
@@ -60,7 +59,7 @@ impl Machine<'_> {
                 let leader = left.trailing_zeros() as usize;
                 left &= left - 1;
                 let Some((first, members)) = self.parked_at(leader) else { continue };
-                let mut together = 1 << leader;
+                let mut together = 1u64 << leader;
                 for lane in lanes_of(left) {
                     if self.parked_at(lane).is_some_and(|(i, m)| i.op == first.op && m == members) {
                         together |= 1 << lane;
@@ -74,7 +73,7 @@ impl Machine<'_> {
             }
             let Some((together, first)) = ready else { return true };
             force = false;
-            let insts: Vec<Inst> = (0..LANES)
+            let insts: Vec<Inst> = (0..self.lanes())
                 .map(|lane| if together >> lane & 1 == 1 { self.parked_inst(lane) } else { None })
                 .map(|inst| inst.unwrap_or_else(|| first.clone()))
                 .collect();
@@ -88,6 +87,12 @@ impl Machine<'_> {
         }
     }
 
+    /// An operand that is a mask of lanes.
+    fn named(&mut self, lane: usize, insts: &[Inst], i: usize) -> u64 {
+        let v = insts[lane].args[i];
+        self.get(lane, v) as u64
+    }
+
     fn operand(&mut self, lane: usize, insts: &[Inst], i: usize) -> u32 {
         let v = insts[lane].args[i];
         self.get(lane, v) as u32
@@ -95,13 +100,13 @@ impl Machine<'_> {
 
     /// Runs an operation between the lanes of `group`; each lane has its own instruction, since these may be
     /// at different positions. Returns false if the launch has failed.
-    fn exchange(&mut self, group: u32, active: u32, insts: &[Inst]) -> bool {
+    fn exchange(&mut self, group: u64, active: u64, insts: &[Inst]) -> bool {
         let Some(leader) = lanes_of(group).next() else { return true };
         let op = insts[leader].op.clone();
         if let Op::Matrix(matrix) = op {
             return self.matrix(group, insts, &matrix);
         }
-        let mut out = [[0u128; 2]; LANES];
+        let mut out = [[0u128; 2]; Width::MOST];
         match op {
             Op::ActiveMask => lanes_of(group).for_each(|l| out[l][0] = u128::from(active)),
             Op::WarpSync => {}
@@ -112,33 +117,33 @@ impl Machine<'_> {
             }
             Op::Elect => {
                 for l in lanes_of(group) {
-                    let members = self.operand(l, insts, 0) & active;
+                    let members = self.named(l, insts, 0) & active;
                     let first = members.trailing_zeros();
                     out[l] = [u128::from(first), u128::from(first == l as u32)];
                 }
             }
             Op::Vote { mode, sync } => {
-                let preds: u32 = lanes_of(group)
+                let preds: u64 = lanes_of(group)
                     .filter(|&l| self.operand(l, insts, 0) & 1 == 1)
                     .fold(0, |m, l| m | 1 << l);
                 for l in lanes_of(group) {
-                    let members = if sync { self.operand(l, insts, 1) & active } else { active };
+                    let members = if sync { self.named(l, insts, 1) & active } else { active };
                     let set = preds & members;
                     out[l][0] = u128::from(match mode {
-                        VoteMode::All => u32::from(set == members),
-                        VoteMode::Any => u32::from(set != 0),
-                        VoteMode::Uni => u32::from(set == members || set == 0),
+                        VoteMode::All => u64::from(set == members),
+                        VoteMode::Any => u64::from(set != 0),
+                        VoteMode::Uni => u64::from(set == members || set == 0),
                         VoteMode::Ballot => set,
                     });
                 }
             }
             Op::Match(mode, _) => {
                 for l in lanes_of(group) {
-                    let members = self.operand(l, insts, 1) & active;
+                    let members = self.named(l, insts, 1) & active;
                     let mine = self.get(l, insts[l].args[0]);
                     let same = lanes_of(members)
                         .filter(|&k| self.get(k, insts[k].args[0]) == mine)
-                        .fold(0, |m, k| m | 1u32 << k);
+                        .fold(0, |m, k| m | 1u64 << k);
                     out[l] = match mode {
                         MatchMode::Any => [u128::from(same), 1],
                         MatchMode::All if same == members => [u128::from(members), 1],
@@ -148,7 +153,7 @@ impl Machine<'_> {
             }
             Op::Redux(redux) => {
                 for l in lanes_of(group) {
-                    let members = self.operand(l, insts, 1) & active;
+                    let members = self.named(l, insts, 1) & active;
                     let values: Vec<u32> = lanes_of(members).map(|k| self.operand(k, insts, 0)).collect();
                     let s = |v: u32| int::signed(Ty::I32, u128::from(v));
                     let r = values.into_iter().reduce(|a, b| match redux {
@@ -178,8 +183,8 @@ impl Machine<'_> {
             }
             Op::Shfl { mode, .. } => {
                 for l in lanes_of(group) {
-                    let (b, c) = (self.operand(l, insts, 1) & 31, self.operand(l, insts, 2));
-                    let (source, inside) = shuffle_source(mode, l as u32, b, c);
+                    let (b, c) = (self.operand(l, insts, 1), self.operand(l, insts, 2));
+                    let (source, inside) = shuffle_source(mode, l as u32, b, c, self.code.width);
                     // A lane that does not take part provides no value (undefined in PTX); here the lane
                     // keeps its own.
                     let from = if active >> source & 1 == 1 { source as usize } else { l };
@@ -198,10 +203,11 @@ impl Machine<'_> {
 
     /// A matrix instruction; the registers of missing lanes count as zero. Returns false if the launch has
     /// failed.
-    fn matrix(&mut self, group: u32, insts: &[Inst], matrix: &Matrix) -> bool {
+    fn matrix(&mut self, group: u64, insts: &[Inst], matrix: &Matrix) -> bool {
+        let lanes = self.lanes();
         let place = |bits: &[u32]| {
             let mut at = 0;
-            let words = |bits: u32| LANES * (bits / 32) as usize;
+            let words = |bits: u32| lanes * (bits / 32) as usize;
             let starts: Vec<usize> = bits.iter().map(|&b| (at, at += words(b)).0).collect();
             (starts, at)
         };
@@ -226,7 +232,7 @@ impl Machine<'_> {
             unsafe { (*self.block_ctx().runtime).matrix }
         };
         // SAFETY: the arrays hold all lanes of each operand and result.
-        let code = unsafe { call(self.warp, matrix.number(), group, args.as_ptr(), out.as_mut_ptr()) };
+        let code = unsafe { call(self.warp, matrix.number(), group as u32, args.as_ptr(), out.as_mut_ptr()) };
         if code != 0 {
             return false;
         }
@@ -243,9 +249,9 @@ impl Machine<'_> {
 
 /// The source lane of `shfl` and whether it is in range (PTX manual's pseudo-code); out of range, it is the
 /// lane itself.
-pub fn shuffle_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
-    let segment = (c >> 8) & 31;
-    let clamp = c & 31;
+pub fn shuffle_source(mode: ShflMode, lane: u32, b: u32, c: u32, width: Width) -> (u32, bool) {
+    let last = width.lanes() as u32 - 1;
+    let (b, segment, clamp) = (b & last, (c >> 8) & last, c & last);
     let max = (lane & segment) | (clamp & !segment);
     let min = lane & segment;
     let (source, inside) = match mode {
@@ -260,5 +266,5 @@ pub fn shuffle_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) 
             (j, j <= max)
         }
     };
-    if inside { (source & 31, true) } else { (lane, false) }
+    if inside { (source & last, true) } else { (lane, false) }
 }

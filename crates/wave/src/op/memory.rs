@@ -54,6 +54,41 @@ pub enum Scope {
 }}
 
 names! {
+/// Which lanes perform an access. A guard is an operand of type i1 after all others; a lane whose guard is
+/// false does nothing, so its address may be anything.
+pub enum Guard {
+    /// All lanes.
+    Always = "always",
+    /// Those whose guard is true; the others get 0.
+    If = "if",
+    /// Those whose guard is true; the others get their operands after the guard, one for each result. Stores
+    /// have no such form.
+    Else = "else",
+}}
+
+impl Guard {
+    /// The number of operands that it adds to an access with that many results.
+    pub const fn operands(self, results: usize) -> usize {
+        match self {
+            Guard::Always => 0,
+            Guard::If => 1,
+            Guard::Else => 1 + results,
+        }
+    }
+
+    /// The types of these operands.
+    fn types(self, results: &[Ty]) -> impl Iterator<Item = Ty> {
+        std::iter::once(Ty::I1).chain(results.iter().copied()).take(self.operands(results.len()))
+    }
+
+    /// Appends the types of its operands to those of an access.
+    pub(super) fn after(self, mut args: Vec<Ty>, results: Vec<Ty>) -> (Vec<Ty>, Vec<Ty>) {
+        args.extend(self.types(&results));
+        (args, results)
+    }
+}
+
+names! {
 /// The operation of an atomic; [`AtomTy`] is its type.
 pub enum AtomOp {
     /// Sum (integer or float).

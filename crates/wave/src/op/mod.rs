@@ -7,7 +7,7 @@
 //! builder use.
 
 use crate::module::{FuncId, GlobalId, SharedId};
-use crate::types::{Fmt, Ty};
+use crate::types::{Fmt, Ty, Width};
 
 pub use tensor::Matrix;
 
@@ -28,7 +28,7 @@ pub use arith::{
     SfuOp, ShiftOp,
 };
 pub use bulk::{Bulk, Effect, Extent, Extra, Walk, Way};
-pub use memory::{AtomOp, AtomTy, MemMode, Order, Scope, Space};
+pub use memory::{AtomOp, AtomTy, Guard, MemMode, Order, Scope, Space};
 pub use special::{Builtin, MapField, SReg};
 pub use warp::{BarMode, MatchMode, ReduxOp, ShflMode, VoteMode};
 
@@ -199,7 +199,7 @@ pub enum Op {
         /// Operand type.
         whole: Ty,
     },
-    /// `(address) -> (values…)`: `count` consecutive values, aligned to their total size.
+    /// `(address[, guard…]) -> (values…)`: `count` consecutive values, aligned to their total size.
     Load {
         /// State space and memory order.
         mem: MemMode,
@@ -209,8 +209,10 @@ pub enum Op {
         count: u8,
         /// Constant added to the address.
         offset: i32,
+        /// Which lanes perform it.
+        guard: Guard,
     },
-    /// `(address, values…)`.
+    /// `(address, values…[, guard])`.
     Store {
         /// State space and memory order.
         mem: MemMode,
@@ -220,10 +222,12 @@ pub enum Op {
         count: u8,
         /// Constant added to the address.
         offset: i32,
+        /// Which lanes perform it.
+        guard: Guard,
     },
-    /// `(address, b[, c]) -> old`. Colliding lanes of a warp take effect one after another in any order. As
-    /// on the hardware, f32 sums in global memory (not in shared memory) flush subnormal operands and
-    /// results.
+    /// `(address, b[, c][, guard…]) -> old`. Colliding lanes of a warp take effect one after another in any
+    /// order. As on the hardware, f32 sums in global memory (not in shared memory) flush subnormal operands
+    /// and results.
     Atom {
         /// The update.
         op: AtomOp,
@@ -233,6 +237,8 @@ pub enum Op {
         mem: MemMode,
         /// Constant added to the address.
         offset: i32,
+        /// Which lanes perform it.
+        guard: Guard,
     },
     /// Memory fence.
     Fence {
@@ -259,34 +265,35 @@ pub enum Op {
     Prefetch(Space),
     /// `() -> r`.
     Special(SReg),
-    /// `(value: i32, b: i32, c: i32, members: i32) -> (value: i32, in range: i1)`. Lanes that are not members
-    /// get their own value. If `sync` is false, the members operand is ignored and all active lanes take
-    /// part.
+    /// `(value: i32, b: i32, c: i32, members: mask) -> (value: i32, in range: i1)`. Masks of lanes are i32 in
+    /// functions of 32 lanes, i64 in those of 64. There `b`, and both fields of `c`, have six bits. Lanes
+    /// that are not members get their own value. If `sync` is false, the members operand is ignored and all
+    /// active lanes take part.
     Shfl {
         /// Which lane.
         mode: ShflMode,
         /// `.sync`.
         sync: bool,
     },
-    /// `(pred: i1, members: i32) -> i1` (`i32` for ballot).
+    /// `(pred: i1, members: mask) -> i1` (`mask` for ballot).
     Vote {
         /// Which.
         mode: VoteMode,
         /// `.sync`; otherwise all active lanes take part.
         sync: bool,
     },
-    /// `(value, members: i32) -> (mask: i32, all: i1)`.
+    /// `(value, members: mask) -> (mask, all: i1)`.
     Match(MatchMode, Ty),
-    /// `(value: i32, members: i32) -> i32`.
+    /// `(value: i32, members: mask) -> i32`.
     Redux(ReduxOp),
-    /// `(members: i32) -> (leader: i32, is leader: i1)`: the lowest member (`elect.sync`).
+    /// `(members: mask) -> (leader: i32, is leader: i1)`: the lowest member (`elect.sync`).
     Elect,
     /// `(value) -> (first, all: i1)`: the value of the first of the lanes that execute this together, and
     /// whether all of them hold it.
     Agree(Ty),
-    /// `() -> i32`: the lanes that execute this together.
+    /// `() -> mask`: the lanes that execute this together.
     ActiveMask,
-    /// `(members: i32)`: waits for the members (`bar.warp.sync`).
+    /// `(members: mask)`: waits for the members (`bar.warp.sync`).
     WarpSync,
     /// `(id: i32, threads: i32[, pred: i1]) -> ([i32 | i1])`: threads 0 means the whole block. `()` for a
     /// cluster's barrier.
@@ -310,7 +317,8 @@ pub enum Op {
     Texture(Access),
     /// A matrix instruction of the whole warp: `(registers of the operands…, members: i32) -> (registers of
     /// the result…)`, as listed by [`Matrix::operands`] and [`Matrix::results`]; addresses are offsets in
-    /// shared memory. PTX requires all lanes; missing lanes contribute the contents of their registers.
+    /// shared memory. PTX requires all lanes; missing lanes contribute the contents of their registers. Only
+    /// in functions of 32 lanes.
     Matrix(Matrix),
     /// A bulk copy by each lane; [`Bulk`] lists its operands.
     Bulk(Bulk),
@@ -331,9 +339,28 @@ pub struct Signature {
 }
 
 impl Op {
-    /// The types of an operation; `None` for [`Op::Call`], whose callee defines them.
-    pub fn signature(&self) -> Option<Signature> {
+    /// Which lanes perform a memory access; [`Guard::Always`] for other operations.
+    pub fn guard(&self) -> Guard {
+        match self {
+            Op::Load { guard, .. } | Op::Store { guard, .. } | Op::Atom { guard, .. } => *guard,
+            _ => Guard::Always,
+        }
+    }
+
+    /// The same access by all lanes. Other operations stay as they are.
+    #[must_use]
+    pub fn unguarded(mut self) -> Op {
+        if let Op::Load { guard, .. } | Op::Store { guard, .. } | Op::Atom { guard, .. } = &mut self {
+            *guard = Guard::Always;
+        }
+        self
+    }
+
+    /// The types of an operation in a function of this width; `None` for [`Op::Call`], whose callee defines
+    /// them.
+    pub fn signature(&self, width: Width) -> Option<Signature> {
         use Ty::*;
+        let mask = width.mask();
         let (args, results): (Vec<Ty>, Vec<Ty>) = match *self {
             Op::Const { ty, .. } => (vec![], vec![ty]),
             Op::Int(_, t) => (vec![t, t], vec![t]),
@@ -366,15 +393,15 @@ impl Op {
             Op::Select(t) => (vec![I1, t, t], vec![t]),
             Op::Pack { part, whole } => (vec![part; (whole.bits() / part.bits()) as usize], vec![whole]),
             Op::Unpack { part, whole } => (vec![whole], vec![part; (whole.bits() / part.bits()) as usize]),
-            Op::Load { ty, count, .. } => (vec![I64], vec![ty; count as usize]),
-            Op::Store { ty, count, .. } => {
+            Op::Load { ty, count, guard, .. } => guard.after(vec![I64], vec![ty; count as usize]),
+            Op::Store { ty, count, guard, .. } => {
                 let mut a = vec![I64];
                 a.extend(std::iter::repeat_n(ty, count as usize));
-                (a, vec![])
+                guard.after(a, vec![])
             }
-            Op::Atom { op, ty, .. } => {
+            Op::Atom { op, ty, guard, .. } => {
                 let t = ty.ty();
-                (if op == AtomOp::Cas { vec![I64, t, t] } else { vec![I64, t] }, vec![t])
+                guard.after(if op == AtomOp::Cas { vec![I64, t, t] } else { vec![I64, t] }, vec![t])
             }
             Op::Fence { .. } | Op::Yield | Op::Nop => (vec![], vec![]),
             Op::GlobalAddr(..) | Op::SharedAddr(..) | Op::LocalAddr(_) | Op::FuncAddr(_) => {
@@ -383,15 +410,15 @@ impl Op {
             Op::ToGeneric(_) | Op::FromGeneric(_) => (vec![I64], vec![I64]),
             Op::IsSpace(_) => (vec![I64], vec![I1]),
             Op::Prefetch(_) => (vec![I64], vec![]),
-            Op::Special(r) => (vec![], vec![r.ty()]),
-            Op::Shfl { .. } => (vec![I32; 4], vec![I32, I1]),
-            Op::Vote { mode, .. } => (vec![I1, I32], vec![if mode == VoteMode::Ballot { I32 } else { I1 }]),
-            Op::Match(_, t) => (vec![t, I32], vec![I32, I1]),
-            Op::Redux(_) => (vec![I32, I32], vec![I32]),
-            Op::Elect => (vec![I32], vec![I32, I1]),
+            Op::Special(r) => (vec![], vec![r.ty(width)]),
+            Op::Shfl { .. } => (vec![I32, I32, I32, mask], vec![I32, I1]),
+            Op::Vote { mode, .. } => (vec![I1, mask], vec![if mode == VoteMode::Ballot { mask } else { I1 }]),
+            Op::Match(_, t) => (vec![t, mask], vec![mask, I1]),
+            Op::Redux(_) => (vec![I32, mask], vec![I32]),
+            Op::Elect => (vec![mask], vec![I32, I1]),
             Op::Agree(t) => (vec![t], vec![t, I1]),
-            Op::ActiveMask => (vec![], vec![I32]),
-            Op::WarpSync => (vec![I32], vec![]),
+            Op::ActiveMask => (vec![], vec![mask]),
+            Op::WarpSync => (vec![mask], vec![]),
             Op::Bar { mode } => match mode {
                 BarMode::Sync | BarMode::Arrive => (vec![I32, I32], vec![]),
                 BarMode::RedPopc => (vec![I32, I32, I1], vec![I32]),

@@ -2,10 +2,11 @@
 
 use names::names;
 
-use crate::types::Ty;
+use crate::types::{Ty, Width};
 
 names! {
-/// Special registers. They are i32 unless the name ends in 64; see [`SReg::ty`].
+/// Special registers. They are i32 unless the name ends in 64, and masks of lanes have the type of the
+/// function's width; see [`SReg::ty`].
 pub enum SReg {
     /// Thread in block.
     TidX = "tid.x",
@@ -100,9 +101,12 @@ pub enum SReg {
 }}
 
 impl SReg {
-    /// The register's type.
-    pub const fn ty(self) -> Ty {
+    /// The register's type in a function of this width.
+    pub const fn ty(self, width: Width) -> Ty {
         match self {
+            SReg::LaneMaskEq | SReg::LaneMaskLe | SReg::LaneMaskLt | SReg::LaneMaskGe | SReg::LaneMaskGt => {
+                width.mask()
+            }
             SReg::GridId64 | SReg::Workspace64 | SReg::Clock64 | SReg::GlobalTimer64 | SReg::LocalSize64 => {
                 Ty::I64
             }

@@ -71,7 +71,7 @@ fn results_of_the_interpreter_lie_in_their_ranges() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut narrowed = 0;
     for op in operations() {
-        let sig = op.signature().expect("no call");
+        let sig = op.signature(crate::types::Width::W32).expect("no call");
         for _ in 0..400 {
             let values: Vec<Vec<u128>> = sig
                 .args

@@ -7,7 +7,7 @@ use super::{Lines, Names, comment, op};
 use crate::func::{BlockData, Function, Inst, Loc, Slot, Terminator, Value};
 use crate::module::{KernelInfo, ParamInfo};
 use crate::op::Op;
-use crate::types::Ty;
+use crate::types::{Ty, Width};
 
 struct Reader<'a, 'l> {
     names: &'a Names<'a>,
@@ -31,11 +31,16 @@ pub(super) fn read(names: &Names, lines: &mut Lines, mut c: Cursor, kernel: bool
         c.expect("(")?;
         c.list(")", ty)?;
         if c.eat(" -> ") {
-            while !c.0.starts_with(" {") && !c.0.starts_with(" external") {
+            while ![" {", " external", " lanes="].iter().any(|end| c.0.starts_with(end)) {
                 c.eat(", ");
                 func.results.push(ty(&mut c)?);
             }
         }
+    }
+    if c.eat(" lanes=") {
+        let lanes = c.until(&[' ']);
+        let width = lanes.parse().ok().and_then(Width::of_lanes);
+        func.width = width.ok_or_else(|| format!("a warp has 32 or 64 lanes, not {lanes}"))?;
     }
     if c.eat(" external") {
         func.external = true;
@@ -227,7 +232,7 @@ impl Reader<'_, '_> {
         }
         let types = match &op {
             Op::Call(id) => self.names.results.get(id.index()).cloned().unwrap_or_default(),
-            op => op.signature().map(|s| s.results).unwrap_or_default(),
+            op => op.signature(self.func.width).map(|s| s.results).unwrap_or_default(),
         };
         Ok((op, args, types))
     }

@@ -68,10 +68,10 @@ impl<'a> Names<'a> {
                 "kernel" | "function" => {
                     let id = FuncId(names.results.len() as u32);
                     names.functions.entry(name).or_insert(id);
-                    let results = rest.split_once(" -> ").map_or("", |(_, r)| r.trim_end_matches([' ', '{']));
-                    names
-                        .results
-                        .push(results.trim_end_matches(" external").split(", ").filter_map(op::ty).collect());
+                    // After the types, `lanes=64`, `external` or `{` may follow.
+                    let results = rest.split_once(" -> ").map_or("", |(_, r)| r);
+                    let types = results.split(", ").map(|ty| ty.split(' ').next().unwrap_or_default());
+                    names.results.push(types.filter_map(op::ty).collect());
                 }
                 _ => {}
             }

@@ -106,6 +106,11 @@ fn access(name: &str) -> Option<Op> {
         let (order, scope) = ordering(words)?;
         Some(MemMode { space, order, scope })
     };
+    // The last word, if there is one.
+    let guard = |words: &mut std::str::Split<char>| match words.next() {
+        None => Some(Guard::Always),
+        Some(word) => Guard::from_name(word).filter(|guard| *guard != Guard::Always),
+    };
     let op = match words.next()? {
         "matrix" => return Matrix::of_name(name.split_once('.')?.1).map(Op::Matrix),
         "texture" => return Access::of_name(name.split_once('.')?.1).map(Op::Texture),
@@ -117,17 +122,18 @@ fn access(name: &str) -> Option<Op> {
             let mem = mode(&mut words)?;
             let elements = words.next()?;
             let (name, count) = elements.split_once('x').unwrap_or((elements, "1"));
-            let (ty, count) = (ty(name)?, count.parse().ok()?);
+            let (ty, count, guard) = (ty(name)?, count.parse().ok()?, guard(&mut words)?);
             if kind == "load" {
-                Op::Load { mem, ty, count, offset: 0 }
+                Op::Load { mem, ty, count, offset: 0, guard }
             } else {
-                Op::Store { mem, ty, count, offset: 0 }
+                Op::Store { mem, ty, count, offset: 0, guard }
             }
         }
         "atom" => {
             let op = AtomOp::from_name(words.next()?)?;
             let mem = mode(&mut words)?;
-            Op::Atom { op, ty: AtomTy::from_name(words.next()?)?, mem, offset: 0 }
+            let ty = AtomTy::from_name(words.next()?)?;
+            Op::Atom { op, ty, mem, offset: 0, guard: guard(&mut words)? }
         }
         _ => return None,
     };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::op::{AtomOp, AtomTy, MemMode, Op, Order, Scope, Space};
+use crate::op::{AtomOp, AtomTy, Guard, MemMode, Op, Order, Scope, Space};
 use crate::print::{spell, tests::sample};
 use crate::types::Ty;
 
@@ -33,11 +33,13 @@ fn every_operation_is_read_as_it_is_written() {
             let scope =
                 if matches!(order, Order::Weak | Order::Volatile) { Scope::Sys } else { Scope::Cluster };
             let mem = MemMode { space, order, scope };
-            ops.push(Op::Load { mem, ty: Ty::I64, count: 4, offset: 0 });
-            ops.push(Op::Store { mem, ty: Ty::I8, count: 1, offset: 0 });
             ops.push(Op::Fence { order, scope });
-            for &op in AtomOp::ALL {
-                ops.extend(AtomTy::ALL.iter().map(|&ty| Op::Atom { op, ty, mem, offset: 0 }));
+            for &guard in Guard::ALL {
+                ops.push(Op::Load { mem, ty: Ty::I64, count: 4, offset: 0, guard });
+                ops.push(Op::Store { mem, ty: Ty::I8, count: 1, offset: 0, guard });
+                for &op in AtomOp::ALL {
+                    ops.extend(AtomTy::ALL.iter().map(|&ty| Op::Atom { op, ty, mem, offset: 0, guard }));
+                }
             }
         }
     }

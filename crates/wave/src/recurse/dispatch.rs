@@ -8,7 +8,7 @@ use super::TOP;
 use super::region::{Region, Site};
 use crate::func::{Block, BlockCall, Builder, Function, Inst, Loc, Terminator, Value};
 use crate::module::FuncId;
-use crate::op::{Builtin, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
+use crate::op::{Builtin, Guard, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
 use crate::types::Ty;
 
 /// Bytes between the start of a flattened function's stack and its first frame; their end holds the return
@@ -111,8 +111,12 @@ impl Flattened {
     /// Builds the flattened function for calls of `first` from outside. `bodies` are the functions of the
     /// recursion, each with the alignment that its slots need.
     pub fn new(source: &Function, first: FuncId, bodies: BTreeMap<FuncId, (Function, u64)>) -> Flattened {
-        let mut func =
-            Function { name: source.name.clone(), results: source.results.clone(), ..Function::default() };
+        let mut func = Function {
+            name: source.name.clone(),
+            width: source.width,
+            results: source.results.clone(),
+            ..Function::default()
+        };
         let [start, begin, dispatch, exit, overflow] = std::array::from_fn(|_| func.new_block());
         let top = func.new_param(start, Ty::I64);
         let args: Vec<Value> = source.params().into_iter().map(|ty| func.new_param(start, ty)).collect();
@@ -425,9 +429,9 @@ fn named(names: &BTreeMap<Value, Value>, v: Value) -> Value {
 }
 
 fn load(ty: Ty, offset: i32) -> Op {
-    Op::Load { mem: MemMode::weak(Space::Local), ty, count: 1, offset }
+    Op::Load { mem: MemMode::weak(Space::Local), ty, count: 1, offset, guard: Guard::Always }
 }
 
 fn store(ty: Ty, offset: i32) -> Op {
-    Op::Store { mem: MemMode::weak(Space::Local), ty, count: 1, offset }
+    Op::Store { mem: MemMode::weak(Space::Local), ty, count: 1, offset, guard: Guard::Always }
 }

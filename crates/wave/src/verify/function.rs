@@ -4,8 +4,8 @@ use super::Problem;
 use crate::dominance::Dominators;
 use crate::func::{Block, BlockCall, Function, Inst, Loc, Terminator, Value};
 use crate::module::Module;
-use crate::op::{AtomOp, AtomTy, Op, Signature, Space};
-use crate::types::Ty;
+use crate::op::{AtomOp, AtomTy, Guard, Op, Signature, Space};
+use crate::types::{Ty, Width};
 
 /// The definition of a value.
 #[derive(Clone, Copy)]
@@ -187,10 +187,15 @@ impl Checker<'_> {
                 Some(f) if f.kernel.is_some() => {
                     return self.say(format!("kernel `{}` is called", f.name));
                 }
+                Some(f) if f.width != self.func.width => {
+                    let (own, other) = (self.func.width.lanes(), f.width.lanes());
+                    return self
+                        .say(format!("`{}` has warps of {other} lanes and is called from {own}", f.name));
+                }
                 Some(f) if f.external => return self.external_call(inst, f),
                 Some(f) => Some(Signature { args: f.params(), results: f.results.clone() }),
             },
-            _ => inst.op.signature(),
+            _ => inst.op.signature(self.func.width),
         };
         if let Some(Signature { args, results }) = signature {
             self.types("operand", &inst.args, &args);
@@ -225,6 +230,8 @@ impl Checker<'_> {
                     Some("a predicate is not in memory".to_owned())
                 } else if !matches!(count, 1 | 2 | 4 | 8) || ty.bytes() * u32::from(count) > 32 {
                     Some(format!("{count} elements of {ty} are no access"))
+                } else if written && op.guard() == Guard::Else {
+                    Some("a store has no result to replace".to_owned())
                 } else {
                     unless(
                         !written || !matches!(mem.space, Space::Param | Space::Const),
@@ -250,6 +257,15 @@ impl Checker<'_> {
             Op::LocalAddr(slot) => {
                 unless((slot as usize) < self.func.slots.len(), format!("slot{slot} is not there"))
             }
+            Op::CallIndirect { .. } => {
+                let callees = self.module.functions.iter().filter(|f| f.kernel.is_none());
+                let other = callees.clone().find(|f| f.width != self.func.width);
+                other.map(|f| format!("`{}`, which may be called, has warps of another size", f.name))
+            }
+            Op::Matrix(_) | Op::Texture(_) => unless(
+                self.func.width == Width::W32,
+                "matrix instructions and textures need a warp of 32 lanes".to_owned(),
+            ),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::func::{BlockCall, Builder, Function, Terminator, Value};
 use crate::module::{FuncId, KernelInfo, Reloc, SharedId};
 use crate::op::*;
-use crate::types::Ty;
+use crate::types::{Ty, Width};
 
 /// A kernel with a loop: block1 counts `v1` up to 10, block2 ends.
 fn counting() -> Module {
@@ -156,26 +156,50 @@ fn operations_keep_their_rules() {
         (Op::Call(FuncId(0)), "kernel `k` is called"),
         (Op::Call(FuncId(5)), "FuncId(5) is called and not there"),
         (
-            Op::Load { mem: MemMode::weak(Space::Global), ty: Ty::I64, count: 8, offset: 0 },
+            Op::Load {
+                mem: MemMode::weak(Space::Global),
+                ty: Ty::I64,
+                count: 8,
+                offset: 0,
+                guard: Guard::Always,
+            },
             "8 elements of i64 are no access",
         ),
         (
-            Op::Store { mem: MemMode::weak(Space::Param), ty: Ty::I32, count: 1, offset: 0 },
+            Op::Store {
+                mem: MemMode::weak(Space::Param),
+                ty: Ty::I32,
+                count: 1,
+                offset: 0,
+                guard: Guard::Always,
+            },
             "param memory is not written",
         ),
         (
-            Op::Atom { op: AtomOp::Inc, ty: AtomTy::F32, mem: MemMode::weak(Space::Global), offset: 0 },
+            Op::Atom {
+                op: AtomOp::Inc,
+                ty: AtomTy::F32,
+                mem: MemMode::weak(Space::Global),
+                offset: 0,
+                guard: Guard::Always,
+            },
             "there is no atomic inc of f32",
         ),
         (
-            Op::Atom { op: AtomOp::Add, ty: AtomTy::U32, mem: MemMode::weak(Space::Local), offset: 0 },
+            Op::Atom {
+                op: AtomOp::Add,
+                ty: AtomTy::U32,
+                mem: MemMode::weak(Space::Local),
+                offset: 0,
+                guard: Guard::Always,
+            },
             "local memory has no atomics",
         ),
     ];
     for (op, message) in cases {
         let mut m = counting();
         let f = Arc::make_mut(&mut m.functions[0]);
-        let signature = op.signature().unwrap_or(Signature { args: vec![], results: vec![] });
+        let signature = op.signature(Width::W32).unwrap_or(Signature { args: vec![], results: vec![] });
         let mut b = Builder::new(f, Block(END as u32));
         let args: Vec<Value> = signature.args.iter().map(|&ty| b.iconst(ty, 0)).collect();
         b.emit_typed(op.clone(), &args, &signature.results);
