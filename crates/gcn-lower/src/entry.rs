@@ -22,7 +22,7 @@ pub(crate) fn lower(
     let generation = code.target.generation;
     let mut state = Registers::new(&kernel.name, code.lanes, generation);
     let at_entry = |message| vec![Error { address: code.entry, message }];
-    state.begin().map_err(at_entry)?;
+    state.begin();
     state.initial(&kernel.descriptor, generation).map_err(at_entry)?;
     let mut lowering =
         Lowering { code, blocks: BTreeMap::new(), missing: BTreeMap::new(), errors: Vec::new() };
@@ -274,39 +274,5 @@ impl Registers {
         if let Some(all) = all {
             self.set(Reg::Vector(0), all);
         }
-    }
-
-    /// Runs `act` in the lanes where a flag is set. Returns its results there, and `old` elsewhere. `act` writes
-    /// no registers.
-    pub fn branch_if(
-        &mut self,
-        flag: Value,
-        old: &[Value],
-        act: impl FnOnce(&mut Self) -> Vec<Value>,
-    ) -> Vec<Value> {
-        let (from, then, join) = (self.block, self.func.new_block(), self.func.new_block());
-        let results: Vec<Value> = old
-            .iter()
-            .map(|value| {
-                let ty = self.func.ty(*value);
-                self.func.new_param(join, ty)
-            })
-            .collect();
-        self.terminate(Terminator::Branch {
-            cond: flag,
-            then: BlockCall::to(then),
-            els: BlockCall { block: join, args: old.to_vec() },
-        });
-        // No register changes on the way, so the block before counts as the only one that leads to the end.
-        for block in [then, join] {
-            self.ssa.edge(from, block);
-            self.ssa.seal(block);
-        }
-        self.enter(then);
-        let values = act(self);
-        let values = values.into_iter().take(old.len()).collect();
-        self.terminate(Terminator::Jump(BlockCall { block: join, args: values }));
-        self.enter(join);
-        results
     }
 }

@@ -1,7 +1,7 @@
 //! Memory: scalar loads, global, flat and LDS accesses.
 
 use gcn::isa::{Inst, Mod, Operand, Role, Value as Place};
-use wave::op::{AtomOp, AtomTy, IntOp, MemMode, Op, Order, Scope, Space};
+use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, Scope, Space};
 use wave::{Ty, Value};
 
 use crate::error::Result;
@@ -167,7 +167,8 @@ impl Registers {
         let address = if space == Space::Param { self.constant(Ty::I64, 0) } else { address };
         for word in 0..u16::from(words) {
             let at = i32::try_from(offset + i64::from(word) * 4).map_err(|_| "the offset is too large")?;
-            let op = Op::Load { mem: MemMode::weak(space), ty: Ty::I32, count: 1, offset: at };
+            let guard = Guard::Always;
+            let op = Op::Load { mem: MemMode::weak(space), ty: Ty::I32, count: 1, offset: at, guard };
             let mut value = self.op1(op, &[address]);
             if space == Space::Global {
                 // All lanes have read the same; the result is one for the wave.
@@ -255,16 +256,11 @@ impl Registers {
             Access::Load(words) => self.load(at, words, first(result)?),
             Access::LoadPart(ty, signed) => {
                 let into = first(result)?;
-                self.guarded(&[into], |s| {
-                    let op = Op::Load { mem: MemMode::weak(at.space), ty, count: 1, offset: at.offset };
-                    let part = s.op1(op, &[at.address]);
-                    let op = if signed {
-                        Op::Sext { from: ty, to: Ty::I32 }
-                    } else {
-                        Op::Zext { from: ty, to: Ty::I32 }
-                    };
-                    vec![s.op1(op, &[part])]
-                });
+                let part = self.load_one(at, ty);
+                let (from, to) = (ty, Ty::I32);
+                let op = if signed { Op::Sext { from, to } } else { Op::Zext { from, to } };
+                let value = self.op1(op, &[part]);
+                self.set_vector(into, value);
             }
             Access::Store(words) => {
                 let data = self.words(operand(inst, data)?.value, u16::from(words))?;
@@ -273,11 +269,7 @@ impl Registers {
             Access::StorePart(ty) => {
                 let word = self.words(operand(inst, data)?.value, 1)?[0];
                 let part = self.resized(word, ty);
-                let op = Op::Store { mem: MemMode::weak(at.space), ty, count: 1, offset: at.offset };
-                self.guarded(&[], |s| {
-                    s.op(op, &[at.address, part]);
-                    Vec::new()
-                });
+                self.store_one(at, part);
             }
             Access::Atomic(op, ty) => self.atomic(inst, op, ty, at, data, result)?,
         }
@@ -305,73 +297,58 @@ impl Registers {
             args.push(value(self, data, words)?);
         }
         args.push(value(self, data, 0)?);
-        let into: Vec<u16> = match inst.operand(result).map(|o| o.value) {
-            Some(Place::Vgpr(first)) => (first..first + words).collect(),
-            _ => Vec::new(),
-        };
         let mem = MemMode { space: at.space, order: Order::Relaxed, scope: Scope::Sys };
-        let op = Op::Atom { op, ty, mem, offset: at.offset };
-        let returns = !into.is_empty();
-        self.guarded(&into, |s| {
-            let old = s.op1(op, &args);
-            match (returns, words) {
-                (false, _) => Vec::new(),
-                (true, 2) => {
-                    let (low, high) = s.halves(old);
-                    vec![low, high]
-                }
-                _ => vec![old],
-            }
-        });
+        let guard = self.guarded(&mut args);
+        let old = self.op1(Op::Atom { op, ty, mem, offset: at.offset, guard }, &args);
+        let Some(Place::Vgpr(first)) = inst.operand(result).map(|o| o.value) else { return Ok(()) };
+        if words == 2 {
+            let (low, high) = self.halves(old);
+            self.set_vector(first, low);
+            self.set_vector(first + 1, high);
+        } else {
+            self.set_vector(first, old);
+        }
         Ok(())
     }
 
-    /// Loads words into VGPRs.
+    /// Loads words into VGPRs. They need not be aligned to more than a word, so each is loaded by itself.
     fn load(&mut self, at: At, words: u8, first: u16) {
-        let into: Vec<u16> = (first..first + u16::from(words)).collect();
-        self.guarded(&into, |s| s.each_word(at, words, |s, op, address| s.op(op, &[address]).to_vec()));
+        let each = |i: u16| At { offset: at.offset + i32::from(i) * 4, ..at };
+        let values: Vec<Value> = (0..u16::from(words)).map(|i| self.load_one(each(i), Ty::I32)).collect();
+        for (number, value) in (first..).zip(values) {
+            self.set_vector(number, value);
+        }
     }
 
     fn store(&mut self, at: At, data: &[Value]) {
-        self.guarded(&[], |s| {
-            for (i, word) in data.iter().enumerate() {
-                let offset = at.offset + i as i32 * 4;
-                let op = Op::Store { mem: MemMode::weak(at.space), ty: Ty::I32, count: 1, offset };
-                s.op(op, &[at.address, *word]);
-            }
-            Vec::new()
-        });
+        for (i, word) in data.iter().enumerate() {
+            self.store_one(At { offset: at.offset + i as i32 * 4, ..at }, *word);
+        }
     }
 
-    /// The words of a load. They need not be aligned to more than a word, so each is loaded by itself.
-    fn each_word(
-        &mut self,
-        at: At,
-        words: u8,
-        mut load: impl FnMut(&mut Self, Op, Value) -> Vec<Value>,
-    ) -> Vec<Value> {
-        let one = |i: u8| Op::Load {
-            mem: MemMode::weak(at.space),
-            ty: Ty::I32,
-            count: 1,
-            offset: at.offset + i32::from(i) * 4,
-        };
-        (0..words).flat_map(|i| load(self, one(i), at.address)).collect()
+    /// Loads a value in the active lanes; 0 in the others.
+    fn load_one(&mut self, At { space, address, offset }: At, ty: Ty) -> Value {
+        let mut args = vec![address];
+        let guard = self.guarded(&mut args);
+        self.op1(Op::Load { mem: MemMode::weak(space), ty, count: 1, offset, guard }, &args)
     }
 
-    /// Does something in the active lanes alone, and writes its results to VGPRs.
-    fn guarded(&mut self, into: &[u16], act: impl FnOnce(&mut Self) -> Vec<Value>) {
-        let Some(active) = self.active() else {
-            let values = act(self);
-            for (number, value) in into.iter().zip(values) {
-                self.set(Reg::Vector(*number), value);
+    /// Stores a value in the active lanes.
+    fn store_one(&mut self, At { space, address, offset }: At, value: Value) {
+        let ty = self.func.ty(value);
+        let mut args = vec![address, value];
+        let guard = self.guarded(&mut args);
+        self.op(Op::Store { mem: MemMode::weak(space), ty, count: 1, offset, guard }, &args);
+    }
+
+    /// Makes an access one of the active lanes: adds the operand that tells them.
+    fn guarded(&mut self, args: &mut Vec<Value>) -> Guard {
+        match self.active() {
+            None => Guard::Always,
+            Some(active) => {
+                args.push(active);
+                Guard::If
             }
-            return;
-        };
-        let old: Vec<Value> = into.iter().map(|number| self.get(Reg::Vector(*number))).collect();
-        let joined = self.branch_if(active, &old, act);
-        for (number, value) in into.iter().zip(joined) {
-            self.set(Reg::Vector(*number), value);
         }
     }
 }

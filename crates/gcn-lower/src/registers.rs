@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 use wave::op::{IntCmp, IntOp, IntUnOp, SReg, ShiftOp, VoteMode};
 use wave::ssa::Ssa;
-use wave::{Block, Function, Inst, Loc, Op, Ty, Value};
+use wave::{Block, Function, Inst, Loc, Op, Ty, Value, Width};
 
 /// What is written and read like a register. All have 32 bits but the masks, which have as many as a wave has
 /// lanes, and the condition code.
@@ -59,7 +59,8 @@ pub(crate) struct Registers {
 
 impl Registers {
     pub fn new(name: &str, lanes: u32, generation: Generation) -> Registers {
-        let mut func = Function { name: name.to_owned(), ..Function::default() };
+        let width = if lanes == 64 { Width::W64 } else { Width::W32 };
+        let mut func = Function { name: name.to_owned(), width, ..Function::default() };
         let block = func.new_block();
         Registers {
             func,
@@ -94,7 +95,7 @@ impl Registers {
     // Operations.
 
     pub fn op(&mut self, op: Op, args: &[Value]) -> SmallVec<[Value; 2]> {
-        let types = op.signature().map(|s| s.results).unwrap_or_default();
+        let types = op.signature(self.func.width).map(|s| s.results).unwrap_or_default();
         let results: SmallVec<[Value; 2]> = types.iter().map(|&ty| self.func.new_value(ty)).collect();
         let inst = Inst { op, args: SmallVec::from_slice(args), results: results.clone(), loc: self.loc };
         self.func.block_mut(self.block).insts.push(inst);
@@ -203,14 +204,10 @@ impl Registers {
     // Masks.
 
     /// Notes the lanes that exist, and makes them active.
-    pub fn begin(&mut self) -> Result<(), String> {
-        if self.lanes == 64 {
-            return Err("waves of 64 lanes are not supported yet".to_owned());
-        }
+    pub fn begin(&mut self) {
         let all = self.op1(Op::ActiveMask, &[]);
         self.all = Some(all);
         self.set(Reg::Exec, all);
-        Ok(())
     }
 
     /// Whether a lane is active; `None` if all are.
@@ -255,7 +252,7 @@ impl Registers {
             None => flag,
             Some(active) => self.int(IntOp::And, flag, active),
         };
-        let none = self.word(0);
+        let none = self.constant(self.mask(), 0);
         let mask = self.op1(Op::Vote { mode: VoteMode::Ballot, sync: false }, &[flag, none]);
         self.flags.insert(mask, flag);
         self.is_within(mask, exec);

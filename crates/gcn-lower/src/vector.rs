@@ -442,15 +442,18 @@ impl Registers {
 
     /// A lane's value, whether or not it is active.
     fn of_lane(&mut self, value: Value, lane: Value) -> Value {
-        let (last, none) = (self.word(self.lanes - 1), self.word(0));
+        let (last, none) = (self.word(self.lanes - 1), self.constant(self.mask(), 0));
         self.op(Op::Shfl { mode: ShflMode::Idx, sync: false }, &[value, lane, last, none])[0]
     }
 
     /// The lanes below this one, of the low or the high 32.
     fn lanes_below(&mut self, high: bool) -> Value {
+        let below = self.op1(Op::Special(SReg::LaneMaskLt), &[]);
         match (self.lanes, high) {
+            (32, false) => below,
             (32, true) => self.word(0),
-            _ => self.op1(Op::Special(SReg::LaneMaskLt), &[]),
+            (_, false) => self.halves(below).0,
+            (_, true) => self.halves(below).1,
         }
     }
 }

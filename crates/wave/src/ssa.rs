@@ -102,9 +102,8 @@ impl<R: Copy + Eq + Hash> Ssa<R> {
         for from in func.block_ids() {
             let mut term = func.block(from).term.clone();
             for target in term.targets_mut() {
-                // Arguments that are there belong to parameters that the front end has made itself.
-                let params = func.block(target.block).params.iter().skip(target.args.len());
-                target.args.extend(params.filter_map(|p| found.get(&(from, *p)).copied()));
+                let params = &func.block(target.block).params;
+                target.args = params.iter().filter_map(|p| found.get(&(from, *p)).copied()).collect();
             }
             func.block_mut(from).term = term;
         }

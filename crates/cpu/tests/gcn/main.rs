@@ -22,7 +22,7 @@ use wave::verify::verify;
 const CLANG: &str = "clang-19";
 
 /// Targets, with the options that choose the size of waves.
-const TARGETS: &[(&str, &[&str])] = &[("gfx1030", &[])];
+const TARGETS: &[(&str, &[&str])] = &[("gfx906", &[]), ("gfx1030", &[])];
 
 const LEVELS: [&str; 3] = ["-O1", "-O2", "-O3"];
 

@@ -30,7 +30,7 @@ impl Width {
 
     /// The lanes of one warp.
     pub const fn of(warp: wave::Width) -> Width {
-        Width(warp.lanes() as u8)
+        Width(warp.lanes() as u16)
     }
 
     /// The number of lanes.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wave::op::{Builtin, Op, SReg};
+use wave::op::{Op, SReg};
 use wave::{Function, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
@@ -44,8 +44,8 @@ pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
                 | SReg::LaneMaskGe
                 | SReg::LaneMaskGt
         ),
-        Op::Builtin(builtin) => *builtin != Builtin::NanoSleep,
-        Op::Texture(_) | Op::Bulk(_) => true,
+        // A sleep stops one warp.
+        Op::Builtin(_) | Op::Texture(_) | Op::Bulk(_) => true,
         op => op.is_convergent() || op.suspends(),
     };
     // A trap names the lanes of one warp.
