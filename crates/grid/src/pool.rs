@@ -22,9 +22,6 @@ use crate::watchdog::Watchdog;
 /// How long a worker looks for work before it sleeps.
 const SPIN: Duration = Duration::from_micros(30);
 
-/// The same if the last work came as soon as this: waking would take a part of the next launch.
-const LONG_SPIN: Duration = Duration::from_micros(150);
-
 /// Maximum number of launches that workers can take part in at the same time.
 const SLOTS: usize = 16;
 
@@ -204,16 +201,15 @@ impl Pool {
         }
     }
 
-    /// Waits until the epoch is not `seen`. The worker spins for some time first. Returns how long to spin the
-    /// next time.
-    fn idle(&self, seen: u32, spin: Duration) -> Duration {
+    /// Waits until the epoch is not `seen`.
+    fn idle(&self, seen: u32) {
         let changed = || self.epoch.0.load(Ordering::SeqCst) != seen;
-        let start = Instant::now();
         if self.spin {
-            while start.elapsed() < spin {
+            let start = Instant::now();
+            while start.elapsed() < SPIN {
                 for _ in 0..32 {
                     if changed() {
-                        return LONG_SPIN;
+                        return;
                     }
                     std::hint::spin_loop();
                 }
@@ -229,7 +225,6 @@ impl Pool {
             self.more.store(more.saturating_sub(WAKE), Ordering::Relaxed);
             futex::wake(&self.epoch.0, more.min(WAKE));
         }
-        if start.elapsed() < LONG_SPIN { LONG_SPIN } else { SPIN }
     }
 
     /// A machine for a calling thread.
@@ -256,14 +251,13 @@ fn serve(pool: Arc<Pool>, index: u32) {
         tracing::warn!("no memory for the stack of worker {index}; going on with fewer");
         return;
     };
-    let mut spin = SPIN;
     loop {
         let seen = pool.epoch.0.load(Ordering::SeqCst);
         if pool.stop.load(Ordering::SeqCst) {
             return;
         }
         pool.help(&mut multiprocessor);
-        spin = pool.idle(seen, spin);
+        pool.idle(seen);
     }
 }
 

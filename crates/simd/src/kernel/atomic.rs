@@ -251,8 +251,74 @@ impl Kernel<'_> {
                 let sum = self.out.ir.bin(Bin::Add, old, part);
                 self.define(inst.results[0], Rep::Vector(sum))
             }
+            _ if address && !used && op == AtomOp::Add && ty == AtomTy::F32 && mem.space == Space::Global => {
+                self.added_at_once(inst, mem, offset)
+            }
             _ => self.one_by_one(inst, op, ty, mem, offset, used),
         }
+    }
+
+    /// Adds the lanes' f32 to one place of global memory: the same sum as one addition after the other gives,
+    /// but one exchange. Additions do not flush while they are summed; if a sum was subnormal, lanes add one by
+    /// one.
+    fn added_at_once(&mut self, inst: &Inst, mem: MemMode, offset: i32) -> Result<()> {
+        const SIZE: i64 = 0x7fff_ffff;
+        const SUBNORMAL: i64 = 0x7f_ffff;
+        const MINUS_ZERO: u128 = 0x8000_0000;
+        let v = self.raw_vector(inst.args[1]);
+        let v = self.emitter(Lanes::Warp).flush(Fmt::F32, true, v);
+        let v = if self.cursor.full {
+            v
+        } else {
+            let neutral = self.out.ir.literal(Ty::I32, Lanes::Warp, MINUS_ZERO);
+            self.out.ir.select(self.cursor.mask, v, neutral)
+        };
+        let values = self.put("values", 0, v);
+        let at = self.one_address(inst, mem, offset);
+        let p = self.out.ir.pointer(at);
+        let [seen, sum, bad] = [Type::I32, Type::I32, Type::I1].map(|t| self.scratch(t));
+        let [again, swap, slow, done] =
+            ["again", "swap", "slow", "swapped"].map(|name| self.out.ir.fresh(name));
+        let how = Access { order: Order::Monotonic, ..Access::aligned(4) };
+        let first = self.out.ir.load_as(Type::I32, p, how);
+        self.out.ir.store(first, seen);
+        self.out.ir.br(again);
+        self.out.ir.label(again);
+        let old = self.out.ir.load(Type::I32, seen);
+        let start = self.emitter(Lanes::One).flush(Fmt::F32, true, old);
+        self.out.ir.store(start, sum);
+        self.out.ir.store(Operand::int(Type::I1, 0), bad);
+        self.every_lane(|k, lane| {
+            let (one, before) = (k.get(values, Ty::I32, lane), k.out.ir.load(Type::I32, sum));
+            let add = Op::Float(FloatOp::Add, FloatMode::rn(Fmt::F32));
+            let now = lanewise::emit(&mut k.any_nan(Lanes::One, true), &add, &[before, one])?.remove(0);
+            k.out.ir.store(now, sum);
+            let size = k.out.ir.bin_int(Bin::And, now, SIZE);
+            let less = k.out.ir.bin_int(Bin::Sub, size, 1);
+            let subnormal = k.out.ir.icmp_int(Cmp::Ult, less, SUBNORMAL);
+            let any = k.out.ir.load(Type::I1, bad);
+            let any = k.out.ir.bin(Bin::Or, any, subnormal);
+            k.out.ir.store(any, bad);
+            Ok(())
+        })?;
+        let any = self.out.ir.load(Type::I1, bad);
+        self.out.ir.br_if(any, slow, swap);
+        self.out.ir.label(swap);
+        let total = self.out.ir.load(Type::I32, sum);
+        let total = self.emitter(Lanes::One).canonical(Fmt::F32, total);
+        let pair = self.out.ir.cmpxchg(p, old, total, 4);
+        let now = self.out.ir.part(&pair, 0);
+        let ok = self.out.ir.part(&pair, 1);
+        self.out.ir.store(now, seen);
+        self.out.ir.br_if(ok, done, again);
+        self.out.ir.label(slow);
+        // What only this path has loaded does not exist after it.
+        let before = (self.cursor.env.clone(), self.cursor.guards.clone(), self.cursor.lanes.clone());
+        self.one_by_one(inst, AtomOp::Add, AtomTy::F32, mem, offset, false)?;
+        (self.cursor.env, self.cursor.guards, self.cursor.lanes) = before;
+        self.out.ir.br(done);
+        self.out.ir.label(done);
+        Ok(())
     }
 
     fn one_address(&mut self, inst: &Inst, mem: MemMode, offset: i32) -> Operand {

@@ -72,6 +72,26 @@ impl Kernel<'_> {
         done
     }
 
+    /// Runs `body` for every lane, active or not.
+    pub fn every_lane(
+        &mut self,
+        body: impl FnOnce(&mut Self, &Lane) -> super::Result<()>,
+    ) -> super::Result<()> {
+        let next = self.scratch(Type::I64);
+        self.out.ir.store(Operand::i64(0), next);
+        let (one, end) = (self.out.ir.fresh("lane"), self.out.ir.fresh("lanes.end"));
+        self.out.ir.br(one);
+        self.out.ir.label(one);
+        let lane = Lane(self.out.ir.load(Type::I64, next));
+        body(self, &lane)?;
+        let following = self.out.ir.bin_int(Bin::Add, lane.0, 1);
+        self.out.ir.store(following, next);
+        let more = self.out.ir.icmp_int(Cmp::Ult, following, self.width().lanes() as i64);
+        self.out.ir.br_if(more, one, end);
+        self.out.ir.label(end);
+        Ok(())
+    }
+
     /// Whether such accesses become loops: the processor has no instruction for them, and the kernel has
     /// many. A few are unrolled, so that the values of consecutive accesses stay in registers.
     pub fn in_loops(&self, ty: Ty, stores: bool) -> bool {
