@@ -87,6 +87,12 @@ void M(const char *name, const char *format, ...)
     va_end(args);
 }
 
+void died(const char *name, int number)
+{
+    fprintf(out, "%s.%s: signal %d\n", group_name, name, number);
+    fflush(out);
+}
+
 void *S(const char *symbol)
 {
     return find(symbol);

@@ -39,6 +39,8 @@ const char *N(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void V(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Reports a value of this machine. */
 void M(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Answers a probe with the signal that killed a child of the group. */
+void died(const char *name, int number);
 /* A symbol of the library by its exact name, for versions that the header no longer maps to. */
 void *S(const char *symbol);
 const char *error_name(CUresult status);
@@ -57,7 +59,7 @@ const char *captured(void);
 /* PTX texts (ptx.c). */
 extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link_b[], ptx_bad_syntax[],
     ptx_params[],
-    ptx_cluster[], ptx_clusters[], ptx_texture[], ptx_graph[];
+    ptx_cluster[], ptx_clusters[], ptx_texture[], ptx_graph[], ptx_corners[];
 
 /* Groups (one process each). */
 #define GROUPS(G) \
@@ -84,7 +86,15 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(capglobal) G(capthread) G(caprelaxed) G(capglobalfar) G(capthreadfar) G(caprelaxedfar) G(capcodes) \
     G(capends) G(capinfo) \
     G(caporder) G(captograph) G(capmode) G(capevents) G(capdestroy) \
-    G(randnodes) G(randcapture) G(randupdate)
+    G(randnodes) G(randcapture) G(randupdate) \
+    G(greensplit) G(greendesc) G(green) G(greenrun) G(extmem) G(extmap) G(extsem) G(extuse) \
+    G(logs) G(logsdead) G(coredump) G(notify) G(checkwrong) G(checkown) G(checkother) \
+    G(sharecreate) G(share) G(sharefork) G(sharepool) \
+    G(poolprops) G(poolof) G(poolmanaged) G(advise) G(rangeattr) G(prefetchbatch) \
+    G(copybatch) G(copybatch3d) G(decompress) G(copyrest) \
+    G(sparse) G(sparsemip) G(sparsemap) G(multicast) G(planes) \
+    G(im2col) G(im2colwide) G(tensoraddress) G(graphics) G(gl) G(egl) G(vdpau) \
+    G(copyrows) G(memopflags) G(asyncfar) G(sharedwrap)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G

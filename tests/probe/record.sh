@@ -2,7 +2,7 @@
 # Builds the probe and records the answers of a CUDA driver library.
 #     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME [PART...]]
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt and NAME-PART (default NAME:
-# h200-580; parts: main, texture, cluster, formats, graph, procaddr; default: all).
+# h200-580; parts: main, texture, cluster, formats, graph, rest, procaddr; default: all).
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"
@@ -10,7 +10,7 @@ build probe -Wa,-I,"$here" "$here"/*.c
 build table "$here/procaddr/table.c"
 into "${3:-}"
 name=${4:-h200-580}
-parts='main texture cluster formats graph procaddr'
+parts='main texture cluster formats graph rest procaddr'
 if [ $# -gt 4 ]; then
     shift 4
     parts=$*
@@ -23,8 +23,13 @@ graph='gkernel gcopy gmemset gother gbatch gnode glist gedge gclone gdot gobject
 glaunch gexecset genable gexecdead gupdate gupdateparams gmemory gautofree gmemcapture gcond
 gcondbody gcondrun capglobal capthread caprelaxed capglobalfar capthreadfar caprelaxedfar capcodes
 capends capinfo caporder captograph capmode capevents capdestroy randnodes randcapture randupdate'
+rest='greensplit greendesc green greenrun extmem extmap extsem extuse logs logsdead coredump notify
+checkwrong checkown checkother sharecreate share sharefork sharepool poolprops poolof poolmanaged
+advise rangeattr prefetchbatch copybatch copybatch3d decompress copyrest sparse sparsemip sparsemap
+multicast planes im2col im2colwide tensoraddress graphics gl egl vdpau copyrows memopflags asyncfar
+sharedwrap'
 of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
-others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph)")
+others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph $rest)")
 for part in $parts; do
     case $part in
     main) { echo "$header"; of "$others"; } >"$out/$name.txt" ;;
@@ -32,6 +37,7 @@ for part in $parts; do
     cluster) { echo "$header"; of "$cluster"; } >"$out/$name-cluster.txt" ;;
     formats) { echo "$header"; of "$formats"; } >"$out/$name-formats.txt" ;;
     graph) { echo "$header"; of "$graph"; } >"$out/$name-graph.txt" ;;
+    rest) { echo "$header"; of "$rest"; } >"$out/$name-rest.txt" ;;
     procaddr)
         { echo "$header"
           printf '# name\tflags\tfirst version\tstatus\tquery result\texported symbols\n'

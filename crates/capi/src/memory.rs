@@ -51,8 +51,11 @@ pub const PINNED: u32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_MANAGED`.
 pub const MANAGED: u32 = 2;
 
+/// `CU_MEM_HANDLE_TYPE_FABRIC`: accepted in a list, but there is no fabric to export to.
+const FABRIC: u32 = 8;
+
 /// Creates a pool at the requested location, translated by `location_of`. It can be shared with other
-/// processes only if `can_share`.
+/// processes only if `can_share`; those pools also have a limit, and nothing in their reserved bytes.
 pub fn create_pool<E: From<Error>>(
     out: Out<u64>,
     properties: In<PoolProps>,
@@ -60,7 +63,7 @@ pub fn create_pool<E: From<Error>>(
     location_of: impl FnOnce(MemLocation) -> std::result::Result<managed::Location, E>,
 ) -> std::result::Result<(), E> {
     out.required()?;
-    let PoolProps { alloc_type, handle_types, location, .. } = properties.get()?;
+    let PoolProps { alloc_type, handle_types, location, max_size, reserved, .. } = properties.get()?;
     let location = location_of(location)?;
     let known = match alloc_type {
         PINNED => location.kind != managed::NOWHERE,
@@ -68,15 +71,19 @@ pub fn create_pool<E: From<Error>>(
         MANAGED => can_share && handle_types == 0,
         _ => false,
     };
-    if !known {
+    if !known || (can_share && reserved != [0; 54]) {
         return Err(Error::InvalidValue.into());
     }
     let for_others = match handle_types {
         0 => false,
-        FILE_DESCRIPTOR if can_share => true,
+        types if can_share && types & !(FILE_DESCRIPTOR | FABRIC) == 0 && location.kind != managed::HOST => {
+            types & FILE_DESCRIPTOR != 0
+        }
+        _ if can_share => return Err(Error::InvalidValue.into()),
         _ => return Err(Error::NotSupported.into()),
     };
-    out.set(pool::create(location, alloc_type == MANAGED, for_others)?);
+    let most = if can_share { max_size as u64 } else { 0 };
+    out.set(pool::create(pool::Properties { location, managed: alloc_type == MANAGED, for_others, most })?);
     Ok(())
 }
 

@@ -39,14 +39,14 @@ pub fn wait() {
 /// Fails unless the number is this process's.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: there is no such process. [`Error::NotSupported`]: it is another one, whose driver
-/// this one cannot reach.
+/// [`Error::OperatingSystem`]: there is no such process. [`Error::NotSupported`]: it is another one, whose
+/// driver this one cannot reach.
 pub fn own(process: i32) -> Result<()> {
     if u32::try_from(process) == Ok(std::process::id()) {
         return Ok(());
     }
     let exists = process > 0 && std::path::Path::new(&format!("/proc/{process}")).exists();
-    Err(if exists { Error::NotSupported } else { Error::InvalidValue })
+    Err(if exists { Error::NotSupported } else { Error::OperatingSystem })
 }
 
 /// The state of this process.

@@ -71,6 +71,11 @@ struct Life {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
+/// A number that no context has, nor a green one.
+pub(crate) fn new_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
 /// The numbers of context limits, and the bounds that the hardware's driver applies to them.
 pub mod limit {
     /// Stack size of a thread in bytes.
@@ -146,7 +151,7 @@ impl Context {
         api_version: u32,
     ) -> Arc<Context> {
         Arc::new_cyclic(|me: &Weak<Context>| {
-            let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+            let id = new_id();
             Context {
                 handle,
                 device: Arc::clone(device),
@@ -401,7 +406,7 @@ impl Context {
 
     /// Gives a primary context new state after a reset.
     fn revive(&self, flags: u32) {
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let id = new_id();
         *lock(&self.life) = Life::new(&self.me, id, &self.device);
         for (limit, value) in self.limits.iter().zip(limit::DEFAULTS) {
             limit.store(value, Ordering::Relaxed);
@@ -441,7 +446,7 @@ impl Entry {
     }
 
     fn handle(&self) -> Handle {
-        self.green.as_ref().map_or(self.context.handle, |green| green.view())
+        self.green.as_ref().map_or(self.context.handle, |green| green.handle())
     }
 
     fn check(&self) -> Result<()> {

@@ -25,7 +25,7 @@ pub mod setting {
 }
 
 /// All flags of [`setting::FLAGS`].
-const ALL_FLAGS: u32 = 0x3f;
+const ALL_FLAGS: u32 = 0x7f;
 /// The size of a name with its NUL.
 pub const NAME: usize = 1024;
 
@@ -73,8 +73,15 @@ fn default(number: u32) -> Result<Value> {
 }
 
 /// The value of a setting, for a context or (`None`) for the process.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no such setting; contexts do not have those of the pipe.
 pub fn get(context: Option<u64>, number: u32) -> Result<Value> {
     let first = default(number)?;
+    let process_only = matches!(number, setting::ENABLE_USER_TRIGGER | setting::PIPE);
+    if process_only && context.is_some() {
+        return Err(Error::InvalidValue);
+    }
     let set = lock(&SET);
     let own = context.and_then(|id| set.get(&(id, number)));
     Ok(own.or_else(|| set.get(&(0, number))).cloned().unwrap_or(first))
@@ -83,21 +90,17 @@ pub fn get(context: Option<u64>, number: u32) -> Result<Value> {
 /// Sets a setting, for a context or (`None`) for the process.
 ///
 /// # Errors
-/// [`Error::NotPermitted`]: the setting is the process's alone, or the pipe is in use.
-/// [`Error::InvalidValue`]: the value is none of the setting's.
+/// [`Error::NotPermitted`]: the pipe is in use. [`Error::InvalidValue`]: the value is none of the setting's,
+/// or the setting is the process's alone.
 pub fn set(context: Option<u64>, number: u32, value: Value) -> Result<()> {
-    let alike = std::mem::discriminant(&default(number)?) == std::mem::discriminant(&value);
+    let alike = std::mem::discriminant(&get(context, number)?) == std::mem::discriminant(&value);
     let fits = match &value {
         Value::Truth(_) => true,
-        Value::Name(name) => !name.is_empty() && name.len() < NAME,
+        Value::Name(name) => name.len() < NAME,
         Value::Flags(flags) => flags & !ALL_FLAGS == 0,
     };
     if !alike || !fits {
         return Err(Error::InvalidValue);
-    }
-    let process_only = matches!(number, setting::ENABLE_USER_TRIGGER | setting::PIPE);
-    if process_only && context.is_some() {
-        return Err(Error::NotPermitted);
     }
     let in_use = get(None, setting::ENABLE_USER_TRIGGER)? == Value::Truth(true);
     if number == setting::PIPE && in_use {

@@ -305,7 +305,7 @@ impl Device {
     }
 
     /// The value of an attribute that is known to exist.
-    pub(crate) fn known(&self, number: i32) -> u64 {
+    pub fn known(&self, number: i32) -> u64 {
         self.attribute(number).unwrap_or(0).max(0) as u64
     }
 

@@ -68,12 +68,14 @@ fn adopt(descriptor: RawFd) {
 /// Imports memory of `size` bytes. On success the descriptor is the driver's, which closes it.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: no such descriptor, or the file is smaller.
+/// [`Error::InvalidValue`]: no size. [`Error::Unknown`]: no such descriptor, or not one of memory.
 pub fn import_memory(descriptor: RawFd, size: u64) -> Result<Handle> {
-    let file = shared::duplicate(descriptor).map_err(|_| Error::InvalidValue)?;
-    let long = file.metadata().is_ok_and(|data| data.is_file() && data.len() >= size);
-    if size == 0 || !long {
+    if size == 0 {
         return Err(Error::InvalidValue);
+    }
+    let file = shared::duplicate(descriptor).map_err(|_| Error::Unknown)?;
+    if !file.metadata().is_ok_and(|data| data.is_file()) {
+        return Err(Error::Unknown);
     }
     let handle = MEMORY.insert(Arc::new(Memory { file, size })).ok_or(Error::OutOfMemory)?;
     adopt(descriptor);
@@ -85,11 +87,22 @@ pub fn destroy_memory(handle: Handle) -> Result<()> {
     MEMORY.remove(handle).map(drop).ok_or(Error::InvalidHandle)
 }
 
+/// The size that a program imported memory with.
+pub fn size(handle: Handle) -> Result<u64> {
+    MEMORY.get(handle).map(|memory| memory.size).ok_or(Error::InvalidHandle)
+}
+
 /// Maps a part of imported memory as device memory, which is freed like any other.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: the part exceeds what was imported, or the file.
 pub fn map_buffer(context: &Context, handle: Handle, offset: u64, size: u64) -> Result<u64> {
     let external = MEMORY.get(handle).ok_or(Error::InvalidHandle)?;
     let end = offset.checked_add(size).filter(|end| size > 0 && *end <= external.size);
     let end = end.ok_or(Error::InvalidValue)?;
+    if !external.file.metadata().is_ok_and(|data| data.len() >= end) {
+        return Err(Error::InvalidValue);
+    }
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
     let start = unsafe { shared::map(&external.file, 0, end, None)? };
     Ok(memory::insert_external(context, start, offset, size))
@@ -99,13 +112,13 @@ pub fn map_buffer(context: &Context, handle: Handle, offset: u64, size: u64) -> 
 /// driver's.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: no such descriptor, or one of another kind.
+/// [`Error::Unknown`]: no such descriptor, or one of another kind.
 pub fn import_semaphore(descriptor: RawFd, timeline: bool) -> Result<Handle> {
-    let file = shared::duplicate(descriptor).map_err(|_| Error::InvalidValue)?;
+    let file = shared::duplicate(descriptor).map_err(|_| Error::Unknown)?;
     let regular = file.metadata().is_ok_and(|data| data.is_file());
     let shared = if timeline {
         if !regular || file.metadata().is_ok_and(|data| data.len() < 8) {
-            return Err(Error::InvalidValue);
+            return Err(Error::Unknown);
         }
         // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
         let at = unsafe { shared::map(&file, 0, PAGE, None)? };
@@ -113,7 +126,7 @@ pub fn import_semaphore(descriptor: RawFd, timeline: bool) -> Result<Handle> {
     } else {
         let target = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
         if target.to_string_lossy() != "anon_inode:[eventfd]" {
-            return Err(Error::InvalidValue);
+            return Err(Error::Unknown);
         }
         Shared::Binary(file)
     };

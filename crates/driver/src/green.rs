@@ -17,9 +17,8 @@ use crate::event::Event;
 use crate::handle::{Handle, Pointers, lock};
 use crate::stream::{self, Kind, STREAMS, Stream};
 
+/// By their handles, which are also those of the contexts as which they are made current.
 static GREEN: Pointers<Green> = Pointers::new();
-/// The contexts as which green contexts are made current.
-static VIEWS: Pointers<Green> = Pointers::new();
 static DESCRIPTIONS: Pointers<Resource> = Pointers::new();
 /// The number of green contexts that were ever made: without any, nothing is looked up.
 static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -92,6 +91,9 @@ impl Resource {
     }
 }
 
+/// Multiprocessors that are always scheduled together, on devices that schedule more together by default.
+const PAIR: u32 = 2;
+
 /// The parts that a split made, and what is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
@@ -101,16 +103,23 @@ pub struct Split {
     pub rest: Option<Resource>,
 }
 
-/// Splits multiprocessors into up to `most` equal parts of at least `least`; `each` ignores which of them are
-/// scheduled together.
+/// Splits multiprocessors into up to `most` equal parts of at least `least`, rounded up unless that is more
+/// than there are. `each` ignores which of them are scheduled together, except the pairs of capability 9.0
+/// and later.
 ///
 /// # Errors
 /// [`Error::InvalidResourceConfiguration`]: there are fewer than `least`, or they come from a split.
 pub fn split_equally(device: &Device, from: &Resource, least: u32, each: bool, most: u32) -> Result<Split> {
     from.check(device)?;
-    let (smallest, together) = if each { (1, 1) } else { (from.smallest, from.together) };
-    let size = least.max(smallest).max(1).checked_next_multiple_of(together.max(1));
-    let size = size.filter(|s| *s <= from.count).ok_or(Error::InvalidResourceConfiguration)?;
+    let (smallest, together) = match each {
+        true if from.together > PAIR => (PAIR, PAIR),
+        true => (1, 1),
+        false => (from.smallest, from.together),
+    };
+    if least > from.count {
+        return Err(Error::InvalidResourceConfiguration);
+    }
+    let size = least.max(smallest).max(1).next_multiple_of(together.max(1)).min(from.count);
     let groups = (from.count / size).min(most);
     let split = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     let parts = (0..groups).filter_map(|_| from.part(size, together, 0, split)).collect();
@@ -155,18 +164,24 @@ pub fn split(device: &Device, from: &Resource, groups: &mut [Group]) -> Result<S
 /// destroyed, so the same set has the same one.
 ///
 /// # Errors
-/// [`Error::InvalidResourceConfiguration`]: the parts are not of one device and one split.
+/// [`Error::InvalidResourceConfiguration`]: the parts are not of one device and one split, or the device
+/// itself.
 pub fn describe(parts: &[Resource], device_of: impl Fn(u32) -> Result<Arc<Device>>) -> Result<Handle> {
     static KNOWN: Mutex<Vec<(Resource, Handle)>> = Mutex::new(Vec::new());
     let first = parts.first().ok_or(Error::InvalidValue)?;
-    let alike = |part: &Resource| {
-        (part.device, part.split, part.together) == (first.device, first.split, first.together)
-    };
-    let count = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.count));
     let device = device_of(first.device).map_err(|_| Error::InvalidResourceConfiguration)?;
+    // All of a device's multiprocessors and a part of them are all of them.
+    let all = Resource::of(&device);
+    let (first, count) = match parts.iter().find(|part| **part == all) {
+        Some(whole) => (whole, Some(whole.count)),
+        None => (first, parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.count))),
+    };
+    let alike = |part: &Resource| {
+        let split = part.split == first.split || first.split == 0;
+        part.device == first.device && split && part.together == first.together
+    };
     let count = count.filter(|n| (1..=device.info.multiprocessors).contains(n));
-    let (true, Some(count)) = (parts.iter().all(alike) && (parts.len() == 1 || first.split != 0), count)
-    else {
+    let (true, Some(count)) = (parts.iter().all(alike), count) else {
         return Err(Error::InvalidResourceConfiguration);
     };
     let smallest = first.smallest.min(count);
@@ -182,7 +197,7 @@ pub fn describe(parts: &[Resource], device_of: impl Fn(u32) -> Result<Arc<Device
 
 /// A green context.
 pub struct Green {
-    /// A number unique among green contexts.
+    /// A number unique among contexts, green or not.
     pub id: u64,
     /// The primary context of its device.
     pub context: Arc<Context>,
@@ -191,8 +206,7 @@ pub struct Green {
     /// How many of them run kernels, of all of its streams together.
     pub(crate) busy: AtomicU32,
     context_id: u64,
-    /// Its handle, and that of the context as which it is made current.
-    handles: OnceLock<(Handle, Handle)>,
+    handle: OnceLock<Handle>,
     alive: AtomicBool,
     streams: Mutex<Vec<Weak<Stream>>>,
     /// A stream of its own that waits for the others when an event is recorded.
@@ -208,15 +222,19 @@ pub fn get(handle: Handle) -> Result<Arc<Green>> {
 
 /// The green context whose view has this handle.
 pub fn viewed(handle: Handle) -> Option<Arc<Green>> {
-    if MADE.load(Ordering::Acquire) == 0 { None } else { VIEWS.get(handle) }
+    if MADE.load(Ordering::Acquire) == 0 { None } else { GREEN.get(handle) }
 }
 
 /// Makes a green context on a device, which retains the primary context.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: no such description. [`Error::InvalidDevice`]: it describes another device.
+/// [`Error::InvalidValue`]: no such description; null is that of the whole device. [`Error::InvalidDevice`]:
+/// it describes another device.
 pub fn create(description: Handle, device: &Arc<Device>) -> Result<Handle> {
-    let resource = *DESCRIPTIONS.get(description).ok_or(Error::InvalidValue)?;
+    let resource = match description {
+        0 => Resource::of(device),
+        _ => *DESCRIPTIONS.get(description).ok_or(Error::InvalidValue)?,
+    };
     if resource.device != device.ordinal {
         return Err(Error::InvalidDevice);
     }
@@ -230,21 +248,20 @@ pub fn create(description: Handle, device: &Arc<Device>) -> Result<Handle> {
 
 fn make(resource: Resource, context: &Arc<Context>) -> Result<Handle> {
     let green = Arc::new(Green {
-        id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+        id: context::new_id(),
         context: Arc::clone(context),
         resource,
         busy: AtomicU32::new(0),
         context_id: context.id(),
-        handles: OnceLock::new(),
+        handle: OnceLock::new(),
         alive: AtomicBool::new(true),
         streams: Mutex::default(),
         gather: context.create_stream(Kind::NonBlocking, 0)?,
         entry: context.create_stream(Kind::NonBlocking, 0)?,
     });
-    let view = VIEWS.insert(Arc::clone(&green)).ok_or(Error::OutOfMemory)?;
     let handle = GREEN.insert(Arc::clone(&green)).ok_or(Error::OutOfMemory)?;
-    // Nothing else sets them, and the program has neither handle yet.
-    let _ = green.handles.set((handle, view));
+    // Nothing else sets it, and the program does not have it yet.
+    let _ = green.handle.set(handle);
     MADE.fetch_add(1, Ordering::AcqRel);
     Ok(handle)
 }
@@ -252,7 +269,6 @@ fn make(resource: Resource, context: &Arc<Context>) -> Result<Handle> {
 /// Destroys a green context once its work has ended. Its streams stay, but nothing can be done in them.
 pub fn destroy(handle: Handle) -> Result<()> {
     let green = GREEN.remove(handle).ok_or(Error::InvalidContext)?;
-    VIEWS.remove(green.view());
     for stream in green.streams() {
         stream.synchronize();
     }
@@ -282,7 +298,7 @@ pub fn named(context: Handle) -> Option<Arc<Green>> {
     match context {
         _ if MADE.load(Ordering::Acquire) == 0 => None,
         0 => context::current_green(),
-        view => VIEWS.get(view),
+        handle => GREEN.get(handle),
     }
 }
 
@@ -308,14 +324,9 @@ pub fn create_stream(context: &Context, kind: Kind, priority: i32) -> Result<Han
 }
 
 impl Green {
-    /// The handle.
+    /// The handle, which is also that of the context as which it is made current.
     pub fn handle(&self) -> Handle {
-        self.handles.get().map_or(0, |handles| handles.0)
-    }
-
-    /// The handle of the context as which it is made current.
-    pub fn view(&self) -> Handle {
-        self.handles.get().map_or(0, |handles| handles.1)
+        self.handle.get().copied().unwrap_or(0)
     }
 
     /// Fails if it is destroyed, or its primary context was reset.
@@ -364,12 +375,14 @@ impl Green {
     /// Records everything that was submitted to its streams, and to the default stream.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`]: the event is of another context.
+    /// [`Error::InvalidHandle`]: the event is of another context. [`Error::StreamCaptureUnsupported`]: one of
+    /// its streams captures, which ends the capture.
     pub fn record(&self, event: &Arc<Event>) -> Result<()> {
         self.check()?;
         if event.context_id != self.context.id() {
             return Err(Error::InvalidHandle);
         }
+        self.check_not_capturing()?;
         let gather = Self::own(self.gather)?;
         for stream in self.streams().iter().chain([&self.context.legacy(), &Self::own(self.entry)?]) {
             self.order(stream, &gather)?;
@@ -377,9 +390,18 @@ impl Green {
         event.record(&gather)
     }
 
+    /// Fails if one of its streams captures, which ends the capture.
+    pub fn check_not_capturing(&self) -> Result<()> {
+        self.streams().iter().try_for_each(|stream| stream.check_not_capturing())
+    }
+
     /// Makes everything that is submitted to its streams later wait for an event.
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureUnsupported`]: as for [`Green::record`].
     pub fn wait(&self, event: &Arc<Event>) -> Result<()> {
         self.check()?;
+        self.check_not_capturing()?;
         event.wait_in(&Self::own(self.entry)?)?;
         self.streams().iter().try_for_each(|stream| event.wait_in(stream))
     }
@@ -406,7 +428,7 @@ mod tests {
     }
 
     /// Multiprocessors, capability, the fewest asked for, each for itself, the most parts; the parts, their
-    /// size and the rest. By the manual's table of the smallest parts.
+    /// size and the rest. By the manual's table of the smallest parts, and as recorded (`tests/probe`).
     #[test]
     fn equal_parts_are_as_large_as_the_capability_asks() {
         type Row = (u32, (u32, u32), u32, bool, u32, Option<(u32, u32, u32)>);
@@ -416,7 +438,8 @@ mod tests {
             (132, (9, 0), 16, false, MOST, Some((8, 16, 4))),
             (132, (9, 0), 17, false, MOST, Some((5, 24, 12))),
             (132, (9, 0), 16, false, 1, Some((1, 16, 116))),
-            (132, (9, 0), 3, true, MOST, Some((44, 3, 0))),
+            (132, (9, 0), 3, true, MOST, Some((33, 4, 0))),
+            (132, (9, 0), 131, false, MOST, Some((1, 132, 0))),
             (108, (8, 0), 1, false, MOST, Some((27, 4, 0))),
             (108, (8, 0), 5, false, MOST, Some((18, 6, 0))),
             (80, (7, 0), 1, false, MOST, Some((40, 2, 0))),

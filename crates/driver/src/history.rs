@@ -76,6 +76,12 @@ fn prefix(severity: Severity) -> String {
     format!("[{hour:02}:{minute:02}:{second:02}.{milliseconds:03}][{thread}][CUDA][{letter}] ")
 }
 
+/// Keeps the reason for which a call is about to fail.
+#[cold]
+pub fn explain(reason: &str) {
+    add(Severity::Error, reason);
+}
+
 /// Keeps a message; the oldest lines make room for it.
 pub fn add(severity: Severity, message: &str) {
     let text = prefix(severity) + message.trim_end() + "\n";
@@ -100,11 +106,16 @@ pub fn current() -> u32 {
 /// missing, the first line says so, and the last one is the newest.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: there are lines, and none fits.
+/// [`Error::InvalidValue`]: lines are missing and there is no room to say so, or no line can have the number
+/// yet.
 pub fn lines(from: Option<u32>, room: usize) -> Result<(String, u32)> {
     let kept = lock(&LINES);
     let next = kept.next();
     let asked = from.unwrap_or(0);
+    // Numbers wrap, so what is far ahead of the next one is behind it.
+    if from.is_some() && asked != next && next.wrapping_sub(asked) > u32::MAX / 2 {
+        return Err(Error::InvalidValue);
+    }
     let skipped = asked.saturating_sub(kept.first) as usize;
     let wanted: Vec<&str> = kept.lines.iter().skip(skipped).map(|line| line.text.as_str()).collect();
     let whole: usize = wanted.iter().map(|line| line.len()).sum();
@@ -119,9 +130,9 @@ pub fn lines(from: Option<u32>, room: usize) -> Result<(String, u32)> {
         fits
     });
     let count = fitting.count();
-    match count {
-        0 if !wanted.is_empty() => Err(Error::InvalidValue),
-        _ => Ok((notice + &wanted.get(wanted.len() - count..).unwrap_or_default().concat(), next)),
+    match room < notice.len() {
+        true => Err(Error::InvalidValue),
+        false => Ok((notice + &wanted.get(wanted.len() - count..).unwrap_or_default().concat(), next)),
     }
 }
 

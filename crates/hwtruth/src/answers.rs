@@ -56,11 +56,15 @@ const RECORDINGS: &[&str] = &[
     "probe/h200-580-cluster.txt",
     "probe/h200-580-formats.txt",
     "probe/h200-580-graph.txt",
+    "probe/h200-580-rest.txt",
 ];
 
 /// Groups that are run on a device with the capability of the recorded one.
 const NEWER: &[&str] =
     &["attr", "cluster", "clusterattr", "clusterlaunch", "clusterocc", "launchattr", "limit", "occupancy"];
+
+/// Groups that are run on a device with as many multiprocessors as the recorded one, and its capability.
+const WHOLE: &[&str] = &["greensplit", "greendesc", "green", "greenrun"];
 
 /// The hardware's answers.
 ///
@@ -72,6 +76,16 @@ pub fn recorded() -> Result<Vec<Line>, Error> {
         all.extend(lines(&read_text(file)?));
     }
     Ok(all)
+}
+
+/// Whether a name is as a pattern says, in which `*` stands for any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| matches(after, &rest[at..]))
+        }),
+    }
 }
 
 /// A difference between our answer and the hardware's.
@@ -97,12 +111,7 @@ pub fn differences(ours: &str) -> Result<Vec<Difference>, Error> {
     let exceptions: Vec<String> = rows("probe/exceptions.tsv", |[pattern, _reason]| Ok(pattern.to_owned()))?;
     let of_capability: std::collections::HashSet<String> =
         rows("probe/capability.tsv", |[name, _what]| Ok(name.to_owned()))?.into_iter().collect();
-    let excepted = |name: &str| {
-        exceptions.iter().any(|pattern| match pattern.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            None => name == pattern,
-        })
-    };
+    let excepted = |name: &str| exceptions.iter().any(|pattern| matches(pattern, name));
     let group = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let ours: HashMap<String, Answer> =
         lines(ours).into_iter().map(|line| (line.name, line.answer)).collect();
@@ -154,8 +163,14 @@ impl Probe {
     pub fn ask(&self, library: &Path, group: Option<&str>) -> Result<String, Error> {
         match &group {
             Some(group) => {
-                let newer = NEWER.contains(group).then_some(recorder::CAPABILITY);
-                self.text(newer.as_slice(), &[&library, &"--group", group])
+                let variables: &[_] = if WHOLE.contains(group) {
+                    &[recorder::CAPABILITY, recorder::WORKERS]
+                } else if NEWER.contains(group) {
+                    &[recorder::CAPABILITY]
+                } else {
+                    &[]
+                };
+                self.text(variables, &[&library, &"--group", group])
             }
             None => self.text(&[], &[&library]),
         }

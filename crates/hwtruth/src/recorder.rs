@@ -13,6 +13,9 @@ use crate::{Error, tests_folder};
 /// The variable that gives our library's device the capability of the recorded device.
 pub(crate) const CAPABILITY: (&str, &str) = ("ANYWARP_COMPUTE_CAPABILITY", "9.0");
 
+/// The variable that gives our library's device as many multiprocessors as the recorded device has.
+pub(crate) const WORKERS: (&str, &str) = ("ANYWARP_WORKERS", "132");
+
 /// The variable that selects the turn whose cases are recorded.
 pub(crate) const TURN: &str = "RECORD_TURN";
 

@@ -219,9 +219,9 @@ impl Map {
     }
 }
 
-/// Replaces the address in a map's words.
+/// Replaces the address in a map's words. As on the hardware, the 7 bits above it stay as they are.
 pub fn replace_address(words: &mut [u64; WORDS], address: u64) {
-    put(words, ADDRESS, address);
+    put(words, bits(0, 57), address);
 }
 
 /// A field that `tensormap.replace` writes (PTX ISA 9.7.9.28).
@@ -256,7 +256,7 @@ const PTX_TYPES: [(u64, u64); 13] =
 /// Replaces a field.
 pub fn replace(w: &mut [u64; WORDS], field: Field, value: u64) {
     match field {
-        Field::GlobalAddress => replace_address(w, value),
+        Field::GlobalAddress => put(w, ADDRESS, value),
         Field::Rank => put(w, RANK, value),
         Field::BoxDim(d) => put(w, BOX_DIM.nth(usize::from(d)), value.wrapping_sub(1)),
         Field::GlobalDim(d) => put(w, DIM.nth(usize::from(d)), value.wrapping_sub(1)),

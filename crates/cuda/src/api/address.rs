@@ -5,7 +5,7 @@ use std::sync::Arc;
 use capi::memory::{FILE_DESCRIPTOR, PINNED};
 use driver::device::Device;
 use driver::memory::address;
-use driver::memory::managed::{DEVICE, Location};
+use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, Location};
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
@@ -18,6 +18,40 @@ fn place(location: MemLocation) -> Result<(&'static Arc<Device>, Location)> {
     let place = Location::from(location).checked(driver.devices.len())?;
     let device = driver.device(if place.kind == DEVICE { place.id } else { 0 })?;
     Ok((device, place))
+}
+
+/// `CU_MEM_HANDLE_TYPE_WIN32`, `CU_MEM_HANDLE_TYPE_WIN32_KMT`, `CU_MEM_HANDLE_TYPE_FABRIC`.
+const WIN32: u32 = 2;
+const WIN32_KMT: u32 = 4;
+const FABRIC: u32 = 8;
+/// `CU_MEM_ALLOCATION_COMP_GENERIC`.
+const COMPRESSED: u8 = 1;
+/// `CU_MEM_CREATE_USAGE_TILE_POOL`, `CU_MEM_CREATE_USAGE_HW_DECOMPRESS`.
+const FOR_TILES: u16 = 1;
+const FOR_DECOMPRESSION: u16 = 2;
+
+/// Whether memory of these properties can be exported.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no memory has them all. [`Error::NotPermitted`]: there is no fabric to share it
+/// on.
+fn check_kinds(properties: &AllocationProp) -> Result<bool> {
+    let AllocationProp { handle_types: types, location, flags, .. } = *properties;
+    let [compression, for_others, low, high, ..] = flags;
+    let usage = u16::from_le_bytes([low, high]);
+    let wrong = match compression {
+        0 => usage & FOR_TILES != 0 && for_others != 0,
+        COMPRESSED => usage & (FOR_TILES | FOR_DECOMPRESSION) != 0,
+        _ => true,
+    };
+    let known = matches!(location.kind, DEVICE | HOST_NUMA) || (location.kind == HOST && types == 0);
+    if wrong || !known || types & (WIN32 | WIN32_KMT) != 0 {
+        return Err(Error::InvalidValue);
+    }
+    if types & FABRIC != 0 {
+        return Err(Error::NotPermitted);
+    }
+    Ok(types & FILE_DESCRIPTOR != 0)
 }
 
 api! {
@@ -54,12 +88,8 @@ api! {
         if flags != 0 || properties.kind != PINNED {
             return Err(Error::InvalidValue);
         }
+        let shareable = check_kinds(&properties)?;
         let (device, location) = place(properties.location)?;
-        let shareable = match properties.handle_types {
-            0 => false,
-            FILE_DESCRIPTOR => true,
-            _ => return Err(Error::NotSupported),
-        };
         out.set(address::create(device, location, size as u64, shareable)?);
         Ok(())
     }
@@ -110,7 +140,11 @@ api! {
         out.required()?.set(AllocationProp {
             kind: PINNED,
             handle_types: if memory.shareable { FILE_DESCRIPTOR } else { 0 },
-            location: memory.location.into(),
+            // Memory of the host is its first node's.
+            location: match memory.location.kind {
+                HOST => Location { kind: HOST_NUMA, id: 0 }.into(),
+                _ => memory.location.into(),
+            },
             meta_data: 0,
             flags: [0; 8],
         });
@@ -129,10 +163,12 @@ api! {
     /// The API passes the descriptor in a pointer argument.
     Live Legal fn cuMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
         out.required()?;
-        if kind != FILE_DESCRIPTOR {
-            return Err(Error::InvalidValue);
+        match kind {
+            FILE_DESCRIPTOR => {}
+            WIN32 | WIN32_KMT | FABRIC => return Err(Error::NotSupported),
+            _ => return Err(Error::InvalidValue),
         }
-        let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
+        let descriptor = i32::try_from(descriptor).map_err(|_| Error::Unknown)?;
         out.set(address::import(driver()?.device(0)?, descriptor)?);
         Ok(())
     }

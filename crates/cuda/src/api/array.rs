@@ -45,6 +45,11 @@ pub(super) fn create(out: Out<Handle>, descriptor: Descriptor) -> Result<()> {
     Ok(())
 }
 
+/// [`Error::InvalidValue`] for null.
+fn some(handle: Handle) -> Result<()> {
+    if handle == 0 { Err(Error::InvalidValue) } else { Ok(()) }
+}
+
 api! {
     Context Unsafe fn cuArrayCreate_v2(out: Out<Handle>, description: In<ArrayDescriptor>) {
         out.required()?;
@@ -73,6 +78,7 @@ api! {
 
     /// Only arrays with deferred mapping have memory requirements; this driver has none of those.
     Context Legal fn cuArrayGetMemoryRequirements(out: Out<ArrayRequirements>, handle: Handle, device: i32) {
+        some(handle)?;
         array::get(handle)?;
         driver::driver()?.device(device)?;
         out.required()?;
@@ -82,6 +88,7 @@ api! {
     Context Legal fn cuMipmappedArrayGetMemoryRequirements(
         out: Out<ArrayRequirements>, handle: Handle, device: i32,
     ) {
+        some(handle)?;
         array::mipmap(handle)?;
         driver::driver()?.device(device)?;
         out.required()?;
@@ -90,12 +97,14 @@ api! {
 
     /// No array is sparse (`CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED` is 0).
     Context Legal fn cuArrayGetSparseProperties(out: Out<SparseProperties>, handle: Handle) {
+        some(handle)?;
         array::get(handle)?;
         out.required()?;
         Err(Error::InvalidValue)
     }
 
     Context Legal fn cuMipmappedArrayGetSparseProperties(out: Out<SparseProperties>, handle: Handle) {
+        some(handle)?;
         array::mipmap(handle)?;
         out.required()?;
         Err(Error::InvalidValue)
@@ -110,6 +119,7 @@ api! {
             return Err(Error::InvalidValue);
         }
         for mapping in list.list(count as usize)? {
+            some(mapping.resource)?;
             match mapping.resource_kind {
                 kind::ARRAY => array::get(mapping.resource).map(|_| ())?,
                 kind::MIPMAP => array::mipmap(mapping.resource).map(|_| ())?,

@@ -3,7 +3,7 @@
 use driver::memory::array;
 use driver::memory::managed::{self, Location};
 use driver::memory::transfer::{Copy, Place, Side, Transfer};
-use driver::stream::{Operation, Policy};
+use driver::stream::{Operation, Policy, Stream};
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
@@ -47,20 +47,6 @@ pub struct VolumeCopy {
     pub flags: u32,
 }
 
-/// `CUmemDecompressParams`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct Decompression {
-    pub from_size: usize,
-    pub to_size: usize,
-    pub written: u64,
-    pub from: u64,
-    pub to: u64,
-    pub algorithm: u32,
-    pub padding: [u8; 20],
-}
-
 impl Operand {
     /// Bytes per element of an array, or per block of a compressed one; `None` for memory.
     fn element(&self) -> Result<Option<u64>> {
@@ -93,7 +79,7 @@ impl Operand {
     }
 }
 
-fn check_attributes(source_order: u32, flags: u32) -> Result<()> {
+pub(super) fn check_attributes(source_order: u32, flags: u32) -> Result<()> {
     let known = SOURCE_ORDERS.contains(&source_order) && flags & !COPY_FLAGS == 0;
     if known { Ok(()) } else { Err(Error::InvalidValue) }
 }
@@ -112,17 +98,28 @@ impl VolumeCopy {
         let row = width.checked_mul(bytes).ok_or(Error::InvalidValue)?;
         let transfer = Transfer { to, from, extent: [row, height, depth] };
         // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
-        unsafe { transfer.check() }?.ok_or(Error::InvalidValue)
+        unsafe { check_mapped(&transfer) }
     }
 }
 
 /// Fails for the streams that batches do not take.
-fn no_default(handle: Handle) -> Result<()> {
-    if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
-        Err(Error::InvalidValue)
-    } else {
-        Ok(())
-    }
+pub(super) fn no_default(handle: Handle) -> Result<()> {
+    if matches!(handle, 0 | special::LEGACY) { Err(Error::InvalidValue) } else { Ok(()) }
+}
+
+/// Checks a copy of a batch: memory that the driver does not know must be readable.
+///
+/// # Safety
+/// As for [`Transfer::check`].
+pub(super) unsafe fn check_mapped(transfer: &Transfer) -> Result<Copy> {
+    // SAFETY: the caller's.
+    let copy = unsafe { transfer.check() }?.ok_or(Error::InvalidValue)?;
+    if copy.is_mapped() { Ok(copy) } else { Err(Error::InvalidValue) }
+}
+
+/// Batches cannot be captured; the capture stays valid.
+pub(super) fn not_capturing(stream: &Stream) -> Result<()> {
+    if stream.is_capturing() { Err(Error::StreamCaptureUnsupported) } else { Ok(()) }
 }
 
 /// Runs a batch of copies; writes the index of an invalid one to `failed`.
@@ -185,9 +182,9 @@ fn on_ranges(ranges: &Ranges, locations: Option<&Locations>) -> Result<()> {
             return Err(Error::InvalidValue);
         }
         for location in list.list(*kinds)? {
-            places.push(Location::from(location).checked(devices)?);
+            places.push(Location::from(location).checked(devices).map_err(|_| Error::InvalidValue)?);
         }
-        stream(handle, own)?;
+        not_capturing(&*stream(handle, own)?)?;
         for (i, (address, size)) in addresses.iter().zip(&sizes).enumerate() {
             let at = starts.partition_point(|start| *start <= i).saturating_sub(1);
             let to = *places.get(at).ok_or(Error::InvalidValue)?;
@@ -195,7 +192,7 @@ fn on_ranges(ranges: &Ranges, locations: Option<&Locations>) -> Result<()> {
         }
         return Ok(());
     }
-    stream(handle, own).map(|_| ())
+    not_capturing(&*stream(handle, own)?)
 }
 
 api! {
@@ -257,17 +254,10 @@ api! {
     }
 
     /// Devices report no algorithm that they decompress (`CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK`
-    /// is 0), as an H200 does, and no memory is capable of it.
+    /// is 0), as an H200 does, which does not look at the arguments.
     Object Appends fn cuMemBatchDecompressAsync / cuMemBatchDecompressAsync_ptsz (
-        list: In<Decompression>, count: usize, flags: u32, failed: Out<usize>, in_stream: Handle,
-    ) |own| {
-        failed.set(usize::MAX);
-        check_default(in_stream)?;
-        if flags != 0 || count == 0 {
-            return Err(Error::InvalidValue);
-        }
-        list.get()?;
-        stream(in_stream, own)?;
+        _list: u64, _count: usize, _flags: u32, _failed: u64, _in_stream: Handle,
+    ) {
         Err(Error::NotSupported)
     }
 }

@@ -1,6 +1,6 @@
 //! Contexts and primary contexts.
 
-use driver::{Error, Result, context, driver, peer};
+use driver::{Error, Result, context, driver, green, peer};
 
 use crate::abi::{In, Need, Out, check};
 use crate::api;
@@ -96,7 +96,8 @@ api! {
 
     Init Legal fn cuCtxGetId(handle: Handle, id: Out<u64>) {
         let context = of(handle)?;
-        id.required()?.set(context.id());
+        let green = green::named(handle).map(|green| green.id);
+        id.required()?.set(green.unwrap_or(context.id()));
         Ok(())
     }
 
@@ -175,6 +176,9 @@ api! {
     }
 
     Init Unsafe fn cuCtxDetach(handle: Handle) {
+        if green::viewed(handle).is_some() {
+            return Err(Error::InvalidContext);
+        }
         context::detach(&context::get(handle)?)
     }
 
@@ -222,6 +226,7 @@ api! {
     Init Invalidates fn cuCtxRecordEvent(handle: Handle, event: Handle) {
         let context = context::get(handle)?;
         context.check()?;
+        green::viewed(handle).map_or(Ok(()), |green| green.check_not_capturing())?;
         context.check_not_capturing()?;
         driver::event::get(event)?.record(&context.legacy())
     }
@@ -229,6 +234,7 @@ api! {
     Init Invalidates fn cuCtxWaitEvent(handle: Handle, event: Handle) {
         let context = context::get(handle)?;
         context.check()?;
+        green::viewed(handle).map_or(Ok(()), |green| green.check_not_capturing())?;
         context.check_not_capturing()?;
         driver::event::get(event)?.wait_in(&stream(0, false)?)
     }

@@ -2,14 +2,17 @@
 
 use capi::copy::MemoryTypes;
 use capi::described_volume;
+use driver::memory::managed::{DEVICE, HOST_NUMA_CURRENT, NOWHERE};
 use driver::memory::transfer::{Place, Side, Transfer};
 use driver::stream::{Operation, Policy};
-use driver::{Error, Result, context};
+use driver::{Error, Result, context, driver};
+
+use super::batch::{check_attributes, check_mapped, no_default, not_capturing};
 
 use crate::abi::{In, Out};
 use crate::api;
 use crate::api::{check_default, stream};
-use crate::types::{CUdeviceptr, CopyAttributes, Handle, Memcpy2D, Memcpy3D, stream as special};
+use crate::types::{CUdeviceptr, CopyAttributes, Handle, MemLocation, Memcpy2D, Memcpy3D};
 
 /// How a function orders its copy: the stream, whether null is the per-thread stream, whether the call waits.
 #[derive(Clone, Copy)]
@@ -149,11 +152,17 @@ struct Batch {
     attribute_count: usize,
 }
 
-/// `CUmemcpySrcAccessOrder`: in stream order, during the call, at any time.
-const SOURCE_ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
-
 /// The maximum number of copies in a batch.
 const MAX_BATCH: usize = 1 << 24;
+
+/// Where managed memory is to be read or written: nowhere in particular, a device, the host or its nodes.
+fn check_hint(hint: MemLocation) -> Result<()> {
+    match hint.kind {
+        DEVICE => driver()?.device(hint.id).map(|_| ()).map_err(|_| Error::InvalidValue),
+        NOWHERE..=HOST_NUMA_CURRENT => Ok(()),
+        _ => Err(Error::InvalidValue),
+    }
+}
 
 /// Runs a batch; writes the index of an invalid copy to `failed`.
 fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
@@ -162,10 +171,7 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
     if count == 0 || count > MAX_BATCH || attribute_count == 0 || attribute_count > count {
         return Err(Error::InvalidValue);
     }
-    // Batches do not accept the default streams.
-    if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
-        return Err(Error::InvalidValue);
-    }
+    no_default(handle)?;
     let (to, from, sizes) = (to.list(count)?, from.list(count)?, sizes.list(count)?);
     let starts = first.list(attribute_count)?;
     let rising = starts.first() == Some(&0) && starts.is_sorted_by(|a, b| a < b);
@@ -173,17 +179,17 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     for attribute in attributes.list(attribute_count)? {
-        if !SOURCE_ORDERS.contains(&attribute.source_order) {
-            return Err(Error::InvalidValue);
-        }
+        check_attributes(attribute.source_order, attribute.flags)?;
+        attribute.hints.into_iter().try_for_each(check_hint)?;
     }
     let stream = stream(handle, false)?;
+    not_capturing(&stream)?;
     let mut checked = Vec::new();
     for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
         let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
         // SAFETY: as for `copy`.
-        let copy = unsafe { transfer.check() };
-        checked.push(copy.and_then(|c| c.ok_or(Error::InvalidValue)).inspect_err(|_| failed.set(i))?);
+        let copy = unsafe { check_mapped(&transfer) };
+        checked.push(copy.inspect_err(|_| failed.set(i))?);
     }
     checked.into_iter().try_for_each(|copy| stream.submit(Operation::Copy(copy), Policy::Later))
 }

@@ -205,6 +205,9 @@ api! {
     Init Legal fn cuDeviceGetP2PAtomicCapabilities(
         capabilities: Out<u32>, operations: In<u32>, count: u32, from: CUdevice, to: CUdevice,
     ) {
+        if capabilities.is_null() || operations.is_null() || count == 0 {
+            return Err(Error::InvalidValue);
+        }
         driver()?.device(from)?;
         driver()?.device(to)?;
         if from == to {

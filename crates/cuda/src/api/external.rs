@@ -10,14 +10,19 @@ use driver::{Error, Result};
 use crate::abi::{In, Out, unsupported};
 use crate::api;
 use crate::api::{check_default, current, stream};
-use crate::types::{CUdeviceptr, Handle};
+use crate::types::{Array3DDescriptor, CUdeviceptr, Handle};
 
 /// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD`, `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD`.
 const OPAQUE_FD: u32 = 1;
 /// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD`.
 const TIMELINE_FD: u32 = 9;
-/// The last type of memory, and of semaphores.
-const LAST: (u32, u32) = (8, 10);
+/// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE` to `CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF`, which the
+/// hardware's driver for this system does not know.
+const ELSEWHERE: std::ops::RangeInclusive<u32> = 5..=7;
+/// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD`.
+const DMA_BUF: u32 = 9;
+/// The last type of semaphores.
+const LAST: u32 = 10;
 /// `CUDA_EXTERNAL_MEMORY_DEDICATED`: the memory is one resource's, which makes no difference.
 const DEDICATED: u32 = 1;
 /// The flags of signals and waits, which are for NvSciSync.
@@ -46,6 +51,17 @@ pub struct BufferDescription {
     pub reserved: [u32; 16],
 }
 
+/// `CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct MipmapDescription {
+    pub offset: u64,
+    pub array: Array3DDescriptor,
+    pub levels: u32,
+    pub reserved: [u32; 16],
+}
+
 /// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -68,19 +84,27 @@ pub struct SemaphoreUse {
     pub reserved: [u32; 16],
 }
 
+/// [`Error::InvalidValue`] for null.
+fn some(handle: Handle) -> Result<()> {
+    if handle == 0 { Err(Error::InvalidValue) } else { Ok(()) }
+}
+
 fn refuse(name: &'static str) -> Result<()> {
     unsupported(name);
     Err(Error::NotSupported)
 }
 
-/// The steps of a call or a node, all signals or all waits.
+/// The steps of a call or a node, all signals or all waits. Only a node may have none.
 pub(super) fn steps(
     list: In<Handle>,
     uses: In<SemaphoreUse>,
     count: u32,
     signal: bool,
 ) -> Result<Arc<[Step]>> {
-    if count == 0 || count > 1 << 16 {
+    if count == 0 {
+        return Ok(Arc::default());
+    }
+    if count > 1 << 16 {
         return Err(Error::InvalidValue);
     }
     let uses = uses.list(count as usize)?;
@@ -88,6 +112,7 @@ pub(super) fn steps(
         if asked.flags != NO_SYNC_FLAGS {
             return Err(Error::InvalidValue);
         }
+        some(handle)?;
         let semaphore = external::semaphore(handle)?;
         let value = asked.value;
         Ok(if signal { Step::Signal(semaphore, value) } else { Step::Await(semaphore, value) })
@@ -104,6 +129,9 @@ fn submit(
     signal: bool,
 ) -> Result<()> {
     check_default(in_stream)?;
+    if count == 0 {
+        return Err(Error::InvalidValue);
+    }
     let steps = steps(list, uses, count, signal)?;
     stream(in_stream, own)?.submit(Operation::Batch(steps), Policy::Later)
 }
@@ -111,8 +139,10 @@ fn submit(
 api! {
     Context Legal fn cuImportExternalMemory(out: Out<Handle>, description: In<MemoryDescription>) {
         out.required()?;
-        let MemoryDescription { kind, handle, size, flags, .. } = description.get()?;
-        if !(1..=LAST.0).contains(&kind) || flags & !DEDICATED != 0 {
+        let MemoryDescription { kind, handle, size, flags, reserved } = description.get()?;
+        let known = (1..=DMA_BUF).contains(&kind) && !ELSEWHERE.contains(&kind);
+        let absent = kind == DMA_BUF && (handle[0] as i32) < 0;
+        if !known || absent || flags & !DEDICATED != 0 || reserved != [0; 16] {
             return Err(Error::InvalidValue);
         }
         if kind != OPAQUE_FD {
@@ -126,8 +156,8 @@ api! {
         out: Out<CUdeviceptr>, handle: Handle, description: In<BufferDescription>,
     ) {
         out.required()?;
-        let BufferDescription { offset, size, flags, .. } = description.get()?;
-        if flags != 0 {
+        let BufferDescription { offset, size, flags, reserved } = description.get()?;
+        if handle == 0 || flags != 0 || reserved != [0; 16] {
             return Err(Error::InvalidValue);
         }
         out.set(external::map_buffer(&*current()?, handle, offset, size)?);
@@ -136,23 +166,30 @@ api! {
 
     /// The layout of an image in another interface's memory is that interface's own.
     Context Unsafe fn cuExternalMemoryGetMappedMipmappedArray(
-        out: Out<Handle>, handle: Handle, description: u64,
+        out: Out<Handle>, handle: Handle, description: In<MipmapDescription>,
     ) {
         out.required()?;
-        if handle == 0 || description == 0 {
+        let MipmapDescription { array, levels, .. } = description.get()?;
+        let extent = [array.width, array.height, array.depth].map(|n| n.max(1) as u64);
+        let longest = extent.iter().copied().fold(1, u64::max);
+        // At least a byte for each element.
+        let bytes = extent.iter().copied().fold(1, u64::saturating_mul);
+        if handle == 0 || levels > longest.ilog2() + 1 || bytes > external::size(handle)? {
             return Err(Error::InvalidValue);
         }
         refuse("cuExternalMemoryGetMappedMipmappedArray")
     }
 
     Context Unsafe fn cuDestroyExternalMemory(handle: Handle) {
+        some(handle)?;
         external::destroy_memory(handle)
     }
 
     Context Legal fn cuImportExternalSemaphore(out: Out<Handle>, description: In<SemaphoreDescription>) {
         out.required()?;
-        let SemaphoreDescription { kind, handle, flags, .. } = description.get()?;
-        if !(1..=LAST.1).contains(&kind) || flags != 0 {
+        let SemaphoreDescription { kind, handle, flags, reserved } = description.get()?;
+        let absent = kind == TIMELINE_FD && (handle[0] as i32) < 0;
+        if !(1..=LAST).contains(&kind) || absent || flags != 0 || reserved != [0; 16] {
             return Err(Error::InvalidValue);
         }
         if !matches!(kind, OPAQUE_FD | TIMELINE_FD) {
@@ -163,6 +200,7 @@ api! {
     }
 
     Context Unsafe fn cuDestroyExternalSemaphore(handle: Handle) {
+        some(handle)?;
         external::destroy_semaphore(handle)
     }
 

@@ -486,10 +486,7 @@ pub struct SemaphoreParams {
 /// A node that signals external semaphores, or waits for them.
 pub(super) fn semaphores(params: &SemaphoreParams, signal: bool) -> Result<Work> {
     let SemaphoreParams { list, uses, count } = *params;
-    let steps = match count {
-        0 => Arc::default(),
-        _ => steps(In::at_address(list), In::at_address(uses), count, signal)?,
-    };
+    let steps = steps(In::at_address(list), In::at_address(uses), count, signal)?;
     Ok(Work::Semaphores(Box::new(Semaphores::new(steps, signal))))
 }
 

@@ -1,7 +1,7 @@
 //! Interoperation with graphics and video interfaces, of which this driver has none.
 //!
-//! What would make or find a shared object is refused: the function checks that its pointers are not null,
-//! logs its name and returns [`Error::NotSupported`]. A handle of such an object is invalid.
+//! What would make or find a shared object checks its arguments, logs its name and fails as the hardware's
+//! driver does on a machine without such an interface. A handle of such an object is invalid.
 
 use driver::{Error, Result, driver};
 
@@ -9,26 +9,40 @@ use crate::abi::unsupported;
 use crate::api;
 use crate::types::CUdevice;
 
-/// [`Error::InvalidValue`] if a required pointer is null, else refuses the call.
-fn refuse(name: &'static str, required: &[u64]) -> Result<()> {
-    if required.contains(&0) {
+/// `CUgraphicsRegisterFlags`, alone or together.
+const REGISTER_FLAGS: u32 = 0xf;
+/// OpenGL's targets that the manual of `cuGraphicsGLRegisterImage` names: textures of two dimensions,
+/// rectangles, cubes, of three dimensions, arrays of two; renderbuffers.
+const GL_TARGETS: [u32; 6] = [0x0de1, 0x84f5, 0x8513, 0x806f, 0x8c1a, 0x8d41];
+
+/// Logs the function's name and fails with `answer`; with [`Error::InvalidValue`] if an argument is wrong.
+fn refuse(name: &'static str, right: bool, answer: Error) -> Result<()> {
+    if !right {
         return Err(Error::InvalidValue);
     }
     unsupported(name);
-    Err(Error::NotSupported)
+    Err(answer)
+}
+
+/// Refuses a context for an interface.
+fn refuse_context(name: &'static str, out: u64, device: CUdevice, answer: Error) -> Result<()> {
+    if out != 0 {
+        driver()?.device(device)?;
+    }
+    refuse(name, out != 0, answer)
 }
 
 api! {
-    Context Unsafe fn cuEGLStreamConsumerConnect(out: u64, stream: u64) {
-        refuse("cuEGLStreamConsumerConnect", &[out, stream])
+    Nothing Unsafe fn cuEGLStreamConsumerConnect(_out: u64, _stream: u64) {
+        refuse("cuEGLStreamConsumerConnect", true, Error::InvalidHandle)
     }
 
-    Context Unsafe fn cuEGLStreamConsumerConnectWithFlags(out: u64, stream: u64, _flags: u32) {
-        refuse("cuEGLStreamConsumerConnectWithFlags", &[out, stream])
+    Nothing Unsafe fn cuEGLStreamConsumerConnectWithFlags(_out: u64, _stream: u64, _flags: u32) {
+        refuse("cuEGLStreamConsumerConnectWithFlags", true, Error::InvalidHandle)
     }
 
-    Context Unsafe fn cuEGLStreamProducerConnect(out: u64, stream: u64, _width: i32, _height: i32) {
-        refuse("cuEGLStreamProducerConnect", &[out, stream])
+    Nothing Unsafe fn cuEGLStreamProducerConnect(_out: u64, _stream: u64, _width: i32, _height: i32) {
+        refuse("cuEGLStreamProducerConnect", true, Error::InvalidHandle)
     }
 
     Context Unsafe fn cuEGLStreamConsumerDisconnect(_connection: u64) {
@@ -58,79 +72,81 @@ api! {
     }
 
     Init Unsafe fn cuEGLApiInit() {
-        refuse("cuEGLApiInit", &[])
+        refuse("cuEGLApiInit", true, Error::NotSupported)
     }
 
-    Context Unsafe fn cuGraphicsEGLRegisterImage(out: u64, image: u64, _flags: u32) {
-        refuse("cuGraphicsEGLRegisterImage", &[out, image])
+    Context Unsafe fn cuGraphicsEGLRegisterImage(out: u64, _image: u64, _flags: u32) {
+        refuse("cuGraphicsEGLRegisterImage", out != 0, Error::Unknown)
     }
 
     Context Unsafe fn cuGLInit() {
-        refuse("cuGLInit", &[])
+        refuse("cuGLInit", true, Error::OperatingSystem)
     }
 
-    Init Unsafe fn cuGLCtxCreate(out: u64, _flags: u32, _device: CUdevice) {
-        refuse("cuGLCtxCreate", &[out])
+    Init Unsafe fn cuGLCtxCreate(out: u64, _flags: u32, device: CUdevice) {
+        refuse_context("cuGLCtxCreate", out, device, Error::OperatingSystem)
     }
 
-    Init Unsafe fn cuGLGetDevices(count: u64, devices: u64, _most: u32, _list: u32) {
-        refuse("cuGLGetDevices", &[count, devices])
+    Init Unsafe fn cuGLGetDevices(_count: u64, _devices: u64, _most: u32, _list: u32) {
+        refuse("cuGLGetDevices", true, Error::OperatingSystem)
     }
 
-    Init Unsafe fn cuGLCtxCreate_v2(out: u64, _flags: u32, _device: CUdevice) {
-        refuse("cuGLCtxCreate_v2", &[out])
+    Init Unsafe fn cuGLCtxCreate_v2(out: u64, _flags: u32, device: CUdevice) {
+        refuse_context("cuGLCtxCreate_v2", out, device, Error::OperatingSystem)
     }
 
-    Init Unsafe fn cuGLGetDevices_v2(count: u64, devices: u64, _most: u32, _list: u32) {
-        refuse("cuGLGetDevices_v2", &[count, devices])
+    Init Unsafe fn cuGLGetDevices_v2(_count: u64, _devices: u64, _most: u32, _list: u32) {
+        refuse("cuGLGetDevices_v2", true, Error::OperatingSystem)
     }
 
     Context Unsafe fn cuGLRegisterBufferObject(_buffer: u32) {
-        refuse("cuGLRegisterBufferObject", &[])
+        refuse("cuGLRegisterBufferObject", true, Error::OperatingSystem)
     }
 
     Context Unsafe fn cuGLSetBufferObjectMapFlags(_buffer: u32, _flags: u32) {
-        refuse("cuGLSetBufferObjectMapFlags", &[])
+        refuse("cuGLSetBufferObjectMapFlags", true, Error::InvalidValue)
     }
 
     Context Unsafe fn cuGLMapBufferObject(_out: u64, _size: u64, _buffer: u32) {
-        refuse("cuGLMapBufferObject", &[])
+        refuse("cuGLMapBufferObject", true, Error::InvalidContext)
     }
 
     Context Invalidates fn cuGLMapBufferObject_v2 / cuGLMapBufferObject_v2_ptds (
-        out: u64, size: u64, _buffer: u32,
+        _out: u64, _size: u64, _buffer: u32,
     ) {
-        refuse("cuGLMapBufferObject_v2", &[out, size])
+        refuse("cuGLMapBufferObject_v2", true, Error::InvalidValue)
     }
 
-    Context Unsafe fn cuGLMapBufferObjectAsync(out: u64, size: u64, _buffer: u32, _stream: u64) {
-        refuse("cuGLMapBufferObjectAsync", &[out, size])
+    Context Unsafe fn cuGLMapBufferObjectAsync(_out: u64, _size: u64, _buffer: u32, _stream: u64) {
+        refuse("cuGLMapBufferObjectAsync", true, Error::InvalidContext)
     }
 
     Context Invalidates fn cuGLMapBufferObjectAsync_v2 / cuGLMapBufferObjectAsync_v2_ptsz (
-        out: u64, size: u64, _buffer: u32, _stream: u64,
+        _out: u64, _size: u64, _buffer: u32, _stream: u64,
     ) {
-        refuse("cuGLMapBufferObjectAsync_v2", &[out, size])
+        refuse("cuGLMapBufferObjectAsync_v2", true, Error::InvalidValue)
     }
 
     Context Unsafe fn cuGLUnmapBufferObject(_buffer: u32) {
-        refuse("cuGLUnmapBufferObject", &[])
+        refuse("cuGLUnmapBufferObject", true, Error::InvalidValue)
     }
 
     Context Unsafe fn cuGLUnmapBufferObjectAsync(_buffer: u32, _stream: u64) {
-        refuse("cuGLUnmapBufferObjectAsync", &[])
+        refuse("cuGLUnmapBufferObjectAsync", true, Error::InvalidValue)
     }
 
     Context Unsafe fn cuGLUnregisterBufferObject(_buffer: u32) {
-        refuse("cuGLUnregisterBufferObject", &[])
+        refuse("cuGLUnregisterBufferObject", true, Error::InvalidValue)
     }
 
-    Context Unsafe fn cuGraphicsGLRegisterBuffer(out: u64, _buffer: u32, _flags: u32) {
-        refuse("cuGraphicsGLRegisterBuffer", &[out])
+    Context Unsafe fn cuGraphicsGLRegisterBuffer(out: u64, buffer: u32, flags: u32) {
+        let right = out != 0 && buffer != 0 && flags & !REGISTER_FLAGS == 0;
+        refuse("cuGraphicsGLRegisterBuffer", right, Error::OperatingSystem)
     }
 
-    Context Unsafe fn cuGraphicsGLRegisterImage(out: u64, _image: u32, _target: u32, _flags: u32) {
-        refuse("cuGraphicsGLRegisterImage", &[out])
+    Context Unsafe fn cuGraphicsGLRegisterImage(out: u64, _image: u32, target: u32, flags: u32) {
+        let right = out != 0 && GL_TARGETS.contains(&target) && flags & !REGISTER_FLAGS == 0;
+        refuse("cuGraphicsGLRegisterImage", right, Error::OperatingSystem)
     }
 
     Context Legal fn cuGraphicsResourceGetMappedEglFrame(
@@ -165,32 +181,31 @@ api! {
         Err(Error::InvalidHandle)
     }
 
-    Context Unsafe fn cuGraphicsVDPAURegisterOutputSurface(out: u64, _surface: u32, _flags: u32) {
-        refuse("cuGraphicsVDPAURegisterOutputSurface", &[out])
+    Context Unsafe fn cuGraphicsVDPAURegisterOutputSurface(_out: u64, _surface: u32, _flags: u32) {
+        refuse("cuGraphicsVDPAURegisterOutputSurface", true, Error::InvalidContext)
     }
 
-    Context Unsafe fn cuGraphicsVDPAURegisterVideoSurface(out: u64, _surface: u32, _flags: u32) {
-        refuse("cuGraphicsVDPAURegisterVideoSurface", &[out])
+    Context Unsafe fn cuGraphicsVDPAURegisterVideoSurface(_out: u64, _surface: u32, _flags: u32) {
+        refuse("cuGraphicsVDPAURegisterVideoSurface", true, Error::InvalidContext)
     }
 
     Init Unsafe fn cuVDPAUCtxCreate(
-        out: u64, _flags: u32, _device: CUdevice, _display: u32, _functions: u64,
+        out: u64, _flags: u32, device: CUdevice, _display: u32, _functions: u64,
     ) {
-        refuse("cuVDPAUCtxCreate", &[out])
+        refuse_context("cuVDPAUCtxCreate", out, device, Error::OutOfMemory)
     }
 
     Init Unsafe fn cuVDPAUCtxCreate_v2(
-        out: u64, _flags: u32, _device: CUdevice, _display: u32, _functions: u64,
+        out: u64, _flags: u32, device: CUdevice, _display: u32, _functions: u64,
     ) {
-        refuse("cuVDPAUCtxCreate_v2", &[out])
+        refuse_context("cuVDPAUCtxCreate_v2", out, device, Error::NotSupported)
     }
 
-    Init Unsafe fn cuVDPAUGetDevice(out: u64, _display: u32, _functions: u64) {
-        refuse("cuVDPAUGetDevice", &[out])
+    Init Unsafe fn cuVDPAUGetDevice(_out: u64, _display: u32, _functions: u64) {
+        refuse("cuVDPAUGetDevice", true, Error::InvalidValue)
     }
 
-    Init Legal fn cuDeviceGetNvSciSyncAttributes(list: u64, device: CUdevice, _flags: i32) {
-        driver()?.device(device)?;
-        refuse("cuDeviceGetNvSciSyncAttributes", &[list])
+    Init Legal fn cuDeviceGetNvSciSyncAttributes(_list: u64, _device: CUdevice, _flags: i32) {
+        refuse("cuDeviceGetNvSciSyncAttributes", true, Error::InvalidHandle)
     }
 }

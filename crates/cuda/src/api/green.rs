@@ -10,7 +10,7 @@ use driver::{Error, Result, context, driver, event};
 use crate::abi::{In, Out};
 use crate::api;
 use crate::api::{check_default, stream};
-use crate::types::{CUdevice, DevResource, DevResourceGroup, Handle};
+use crate::types::{CUdevice, DevResource, DevResourceGroup, Handle, stream as special};
 
 /// `CU_DEV_RESOURCE_TYPE_INVALID`.
 const NOTHING: u32 = 0;
@@ -21,8 +21,9 @@ const MARK: u32 = 0x6772_6565;
 
 /// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING`.
 const EACH: u32 = 1;
-/// All `CUdevSmResourceSplitByCount_flags`; the other one asks for large clusters, which any part can have.
-const SPLIT_FLAGS: u32 = 3;
+/// The flags that a split takes: none, one of `CUdevSmResourceSplitByCount_flags` (the other one asks for
+/// large clusters, which any part can have), and one that the hardware's driver accepts without effect.
+const SPLIT_FLAGS: [u32; 4] = [0, EACH, 2, 4];
 /// `CU_GREEN_CTX_DEFAULT_STREAM`, which is required.
 const DEFAULT_STREAM: u32 = 1;
 /// `CU_STREAM_NON_BLOCKING`, which is required.
@@ -51,13 +52,14 @@ impl DevResource {
             return Err(Error::InvalidResourceType);
         }
         if self.mark != MARK {
-            return Err(Error::InvalidValue);
+            return Err(Error::InvalidResourceConfiguration);
         }
+        let [smallest, together, ..] = self.padding;
         Ok(Resource {
             device: self.device,
             count: self.multiprocessors,
-            smallest: self.smallest_part,
-            together: self.scheduled_together.max(1),
+            smallest,
+            together: together.max(1),
             flags: self.flags,
             split: u64::from(self.split[1]) << 32 | u64::from(self.split[0]),
         })
@@ -71,6 +73,8 @@ impl From<Resource> for DevResource {
             mark: MARK,
             device: r.device,
             split: [r.split as u32, (r.split >> 32) as u32],
+            // The program can be shown others: `unsaid`.
+            padding: std::array::from_fn(|i| [r.smallest, r.together].get(i).copied().unwrap_or(0)),
             multiprocessors: r.count,
             smallest_part: r.smallest,
             scheduled_together: r.together,
@@ -89,12 +93,20 @@ fn give(out: Out<DevResource>, kind: u32, resource: impl FnOnce() -> Result<Reso
     Ok(())
 }
 
-fn give_rest(out: Out<DevResource>, split: &Split) {
-    out.set(split.rest.map_or(DevResource::NONE, DevResource::from));
+/// A part without the numbers that say how it can be split: a split by count leaves them 0.
+fn unsaid(part: Resource) -> DevResource {
+    DevResource { smallest_part: 0, scheduled_together: 0, ..part.into() }
 }
 
-fn give_parts(out: Out<DevResource>, split: &Split) {
-    out.set_all(&split.parts.iter().map(|part| DevResource::from(*part)).collect::<Vec<_>>());
+/// Writes the parts and the rest of a split as `told` describes each.
+fn give_split(
+    parts: Out<DevResource>,
+    rest: Out<DevResource>,
+    split: &Split,
+    told: impl Fn(Resource) -> DevResource,
+) {
+    parts.set_all(&split.parts.iter().map(|part| told(*part)).collect::<Vec<_>>());
+    rest.set(split.rest.map_or(DevResource::NONE, told));
 }
 
 fn device_of(ordinal: u32) -> Result<Arc<Device>> {
@@ -148,13 +160,12 @@ api! {
     ) {
         let most = if parts.is_null() { count.required().map(|_| MOST)? } else { count.read()? };
         let (device, from) = input(from)?;
-        if flags & !SPLIT_FLAGS != 0 || most == 0 {
+        if !SPLIT_FLAGS.contains(&flags) || most == 0 {
             return Err(Error::InvalidValue);
         }
         let split = green::split_equally(&device, &from, least, flags & EACH != 0, most.min(MOST))?;
         if !parts.is_null() {
-            give_parts(parts, &split);
-            give_rest(rest, &split);
+            give_split(parts, rest, &split, unsaid);
         }
         count.set(split.parts.len() as u32);
         Ok(())
@@ -189,8 +200,7 @@ api! {
                 reserved: [0; 12],
             });
         }
-        give_parts(parts, &split);
-        give_rest(rest, &split);
+        give_split(parts, rest, &split, DevResource::from);
         Ok(())
     }
 
@@ -206,7 +216,7 @@ api! {
 
     Init Unsafe fn cuGreenCtxCreate(out: Out<Handle>, description: Handle, device: CUdevice, flags: u32) {
         out.required()?;
-        if description == 0 || flags != DEFAULT_STREAM {
+        if flags != DEFAULT_STREAM {
             return Err(Error::InvalidValue);
         }
         out.set(green::create(description, driver()?.device(device)?)?);
@@ -219,7 +229,7 @@ api! {
 
     Init Legal fn cuCtxFromGreenCtx(out: Out<Handle>, handle: Handle) {
         let green = green::get(handle)?;
-        out.required()?.set(green.view());
+        out.required()?.set(green.handle());
         Ok(())
     }
 
@@ -253,6 +263,9 @@ api! {
 
     Object Legal fn cuStreamGetGreenCtx(in_stream: Handle, out: Out<Handle>) {
         check_default(in_stream)?;
+        if in_stream == special::PER_THREAD {
+            return Err(Error::InvalidHandle);
+        }
         let stream = stream(in_stream, false)?;
         out.required()?.set(green::share_of(&stream).map_or(0, |green| green.handle()));
         Ok(())

@@ -1,7 +1,7 @@
 //! Managed memory.
 
 use capi::memory::{get_range_attribute, location_of};
-use driver::memory::managed::{self, Location, attach};
+use driver::memory::managed::{self, HOST_NUMA, HOST_NUMA_CURRENT, Location, NOWHERE, advice, attach};
 use driver::memory::{self};
 use driver::{Error, Result, driver};
 
@@ -12,6 +12,11 @@ use crate::types::{CUdevice, CUdeviceptr, Handle, MemLocation};
 
 fn advise(address: u64, size: usize, advice: u32, location: Location) -> Result<()> {
     managed::advise(address, size as u64, advice, location, driver()?.devices.len())
+}
+
+/// Whether advice takes a location; others do not look at it.
+fn takes_location(number: u32) -> bool {
+    matches!(number, advice::SET_PREFERRED_LOCATION | advice::SET_ACCESSED_BY | advice::UNSET_ACCESSED_BY)
 }
 
 fn prefetch(address: u64, size: usize, to: Location, flags: u32, handle: Handle, own: bool) -> Result<()> {
@@ -33,12 +38,23 @@ api! {
         Ok(())
     }
 
-    Context Unsafe fn cuMemAdvise(address: CUdeviceptr, size: usize, advice: u32, device: CUdevice) {
-        advise(address, size, advice, location_of(device))
+    Context Unsafe fn cuMemAdvise(address: CUdeviceptr, size: usize, number: u32, device: CUdevice) {
+        let location = location_of(device);
+        if takes_location(number) {
+            managed::range(address, size as u64)?;
+            location.checked(driver()?.devices.len())?;
+        }
+        advise(address, size, number, location)
     }
 
-    Context Unsafe fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: u32, location: MemLocation) {
-        advise(address, size, advice, location.into())
+    /// Advice of every kind takes a location of a known type; only devices and the host can access memory.
+    Context Unsafe fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, number: u32, location: MemLocation) {
+        let node = matches!(location.kind, HOST_NUMA | HOST_NUMA_CURRENT);
+        let accesses = matches!(number, advice::SET_ACCESSED_BY | advice::UNSET_ACCESSED_BY);
+        if location.kind == NOWHERE || location.kind > HOST_NUMA_CURRENT || (node && accesses) {
+            return Err(Error::InvalidValue);
+        }
+        advise(address, size, number, location.into())
     }
 
     Object Invalidates fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (

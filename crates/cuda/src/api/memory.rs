@@ -1,5 +1,6 @@
 //! Device memory and page-locked host memory.
 
+use driver::history::explain;
 use driver::memory;
 use driver::{Error, Result};
 
@@ -27,7 +28,10 @@ api! {
     }
 
     Context Unsafe fn cuMemAlloc_v2(out: Out<CUdeviceptr>, size: usize) {
-        out.required()?;
+        out.required().inspect_err(|_| explain("no place for the address: the first argument is null"))?;
+        if size == 0 {
+            explain("an allocation has at least 1 byte, not 0");
+        }
         out.set(memory::alloc(&*current()?, size as u64)?);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use driver::history::explain;
 use driver::module::{self, Module, NO_IMAGE, Report};
 use driver::{Error, Result};
 
@@ -24,13 +25,17 @@ fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
         module::load(&context, bytes, &jit.options, &mut report)
     });
     jit.finish(&report);
+    if loaded.is_err() {
+        let (major, minor) = context.device.info.compute_capability;
+        explain(&format!("no code was loaded for capability {major}.{minor}; the JIT's error log says more"));
+    }
     out.set(loaded?.handle);
     Ok(())
 }
 
 /// The module of a handle. Handles are checked before contexts.
 fn of(handle: Handle) -> Result<Arc<Module>> {
-    let module = module::get(handle)?;
+    let module = module::get(handle).inspect_err(|_| explain("the module's handle is none"))?;
     check(Need::Object)?;
     module.context.check()?;
     Ok(module)

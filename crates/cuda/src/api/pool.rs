@@ -6,7 +6,7 @@ use capi::memory::{
     FILE_DESCRIPTOR, MANAGED, PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute,
 };
 use driver::device::Device;
-use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
+use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, HOST_NUMA_CURRENT, Location, NOWHERE};
 use driver::memory::{pool, pool_share};
 use driver::stream::capture::check_unsafe;
 use driver::{Error, Result, driver};
@@ -21,6 +21,15 @@ const READ_WRITE: u32 = 3;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READ`.
 const READ_ONLY: u32 = 1;
 
+/// `CU_MEM_HANDLE_TYPE_WIN32`.
+const WIN32: u32 = 2;
+
+/// A pool of this process. Nothing can be asked of or changed in one that belongs to another process.
+fn own_pool(handle: Handle) -> Result<Arc<pool::Pool>> {
+    let pool = pool::get(handle)?;
+    if pool.is_imported() { Err(Error::InvalidValue) } else { Ok(pool) }
+}
+
 /// The device of a location. [`Error::InvalidValue`] if the location is not a device.
 fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
     if location.kind != DEVICE {
@@ -32,18 +41,21 @@ fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
 /// Whose pool a location and an allocation type stand for.
 enum Home {
     Device(&'static Arc<Device>),
-    Host,
-    Managed(Location),
+    /// The host or one of its nodes, or managed memory.
+    Of(Location, bool),
 }
 
 /// Pinned memory needs a place; managed memory may be nowhere in particular.
 fn home(location: In<MemLocation>, kind: u32) -> Result<Home> {
     let location = location.get()?;
     match (kind, location.kind) {
-        (PINNED, HOST) => Ok(Home::Host),
+        (_, HOST_NUMA_CURRENT..) => Err(Error::NotSupported),
+        (PINNED | MANAGED, HOST_NUMA) if !pool::is_node(location.id) => Err(Error::InvalidValue),
+        (PINNED, HOST) => Ok(Home::Of(Location { kind: HOST, id: 0 }, false)),
+        (PINNED, HOST_NUMA) => Ok(Home::Of(location.into(), false)),
         (PINNED, _) => device_of(location).map(Home::Device),
-        (MANAGED, NOWHERE) => Ok(Home::Managed(Location::NONE)),
-        (MANAGED, _) => place_of(location).map(Home::Managed),
+        (MANAGED, NOWHERE) => Ok(Home::Of(Location::NONE, true)),
+        (MANAGED, _) => place_of(location).map(|place| Home::Of(place, true)),
         _ => Err(Error::InvalidValue),
     }
 }
@@ -99,15 +111,15 @@ api! {
 
     /// Freed memory is released at once, so there is nothing to trim.
     Init Unsafe fn cuMemPoolTrimTo(pool: Handle, _keep: usize) {
-        pool::get(pool).map(|_| ())
+        own_pool(pool).map(|_| ())
     }
 
     Init Unsafe fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u32>) {
-        get_pool_attribute(&*pool::get(pool)?, attribute, value)
+        get_pool_attribute(&*own_pool(pool)?, attribute, value)
     }
 
     Init Unsafe fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<u32>) {
-        set_pool_attribute(&*pool::get(pool)?, attribute, value)
+        set_pool_attribute(&*own_pool(pool)?, attribute, value)
     }
 
     Init Legal fn cuMemPoolGetAccess(flags: Out<u32>, pool: Handle, location: In<MemLocation>) {
@@ -147,10 +159,13 @@ api! {
         out: Out<Handle>, descriptor: u64, kind: u32, flags: u64,
     ) {
         out.required()?;
+        if kind == WIN32 {
+            return Err(Error::NotSupported);
+        }
         if kind != FILE_DESCRIPTOR || flags != 0 {
             return Err(Error::InvalidValue);
         }
-        let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
+        let descriptor = i32::try_from(descriptor).map_err(|_| Error::Unknown)?;
         out.set(pool_share::import(driver()?.device(0)?, descriptor)?);
         Ok(())
     }
@@ -171,8 +186,7 @@ api! {
         out.required()?;
         out.set(match home(location, kind)? {
             Home::Device(device) => pool::default_pool(device)?,
-            Home::Host => pool::default_host_pool()?,
-            Home::Managed(place) => pool::default_managed(place)?,
+            Home::Of(place, managed) => pool::default_of(place, managed)?,
         });
         Ok(())
     }
@@ -181,8 +195,7 @@ api! {
         out.required()?;
         out.set(match home(location, kind)? {
             Home::Device(device) => pool::current(device)?,
-            Home::Host => pool::default_host_pool()?,
-            Home::Managed(place) => pool::current_managed(place)?,
+            Home::Of(place, managed) => pool::current_of(place, managed)?,
         });
         Ok(())
     }
@@ -190,9 +203,7 @@ api! {
     Init Legal fn cuMemSetMemPool(location: In<MemLocation>, kind: u32, pool: Handle) {
         match home(location, kind)? {
             Home::Device(device) => pool::set_current(device, pool),
-            // The host's pool cannot be replaced.
-            Home::Host => Err(Error::InvalidValue),
-            Home::Managed(place) => pool::set_current_managed(place, pool),
+            Home::Of(place, managed) => pool::set_current_of(place, managed, pool),
         }
     }
 }

@@ -14,14 +14,14 @@ use crate::api;
 use crate::api::current;
 use crate::types::{CUdevice, Handle};
 
-fn none(flags: u32) -> Result<()> {
-    if flags == 0 { Ok(()) } else { Err(Error::InvalidValue) }
-}
-
-/// Fails unless the driver is initialised and the process is this one. Calls on a locked process do not wait.
+/// Fails unless the process is this one and the driver is initialised. Calls on a locked process do not wait.
 fn own(process: i32) -> Result<()> {
+    let own = checkpoint::own(process);
+    if own == Err(Error::OperatingSystem) {
+        return own;
+    }
     driver()?;
-    checkpoint::own(process)
+    own
 }
 
 /// Arguments that are reserved must be absent or zero.
@@ -72,7 +72,11 @@ fn get_setting(context: Option<u64>, number: u32, value: Out<u8>, size: Out<usiz
     match set {
         Value::Truth(truth) if room == 1 => value.set(u8::from(truth)),
         Value::Flags(flags) if room == 4 => value.set_all(&flags.to_ne_bytes()),
-        Value::Name(name) if room > name.len() => value.set_all(&[&name[..], &[0]].concat()),
+        // A name is cut off where the room ends.
+        Value::Name(name) => {
+            let whole = [&name[..], &[0]].concat();
+            value.set_all(whole.get(..room).unwrap_or(&whole));
+        }
         _ => return Err(Error::InvalidValue),
     }
     Ok(())
@@ -89,7 +93,7 @@ fn set_setting(context: Option<u64>, number: u32, value: In<u8>, size: Out<usize
     let new = match set {
         Value::Truth(_) if room == 1 => Value::Truth(value.get()? != 0),
         Value::Flags(_) if room == 4 => Value::Flags(In::<u32>::at_address(value.address()).get()?),
-        Value::Name(_) if (1..=coredump::NAME).contains(&room) => {
+        Value::Name(_) if room <= coredump::NAME => {
             let bytes = bytes_at(value.address(), room);
             Value::Name(bytes.iter().copied().take_while(|byte| *byte != 0).collect())
         }
@@ -107,34 +111,32 @@ fn register(event: Event, function: u64, out: Out<Handle>) -> Result<()> {
 }
 
 api! {
-    Init Legal fn cuLogsRegisterCallback(function: Option<Receiver>, data: u64, out: Out<Handle>) {
+    Nothing Legal fn cuLogsRegisterCallback(function: Option<Receiver>, data: u64, out: Out<Handle>) {
         out.set(history::register(function.ok_or(Error::InvalidValue)?, data)?);
         Ok(())
     }
 
-    Init Legal fn cuLogsUnregisterCallback(handle: Handle) {
+    Nothing Legal fn cuLogsUnregisterCallback(handle: Handle) {
         history::unregister(handle)
     }
 
-    Init Legal fn cuLogsCurrent(out: Out<u32>, flags: u32) {
+    /// Flags are not looked at, here and below.
+    Nothing Legal fn cuLogsCurrent(out: Out<u32>, _flags: u32) {
         out.required()?;
-        none(flags)?;
         out.set(history::current());
         Ok(())
     }
 
-    Init Legal fn cuLogsDumpToFile(from: Out<u32>, path: Text, flags: u32) {
+    Nothing Legal fn cuLogsDumpToFile(from: Out<u32>, path: Text, _flags: u32) {
         let path = Path::new(std::ffi::OsStr::from_bytes(path.name()?));
-        none(flags)?;
         let first = if from.is_null() { None } else { Some(from.read()?) };
         from.set(history::write(first, path)?);
         Ok(())
     }
 
-    Init Legal fn cuLogsDumpToMemory(from: Out<u32>, buffer: Out<u8>, size: Out<usize>, flags: u32) {
+    Nothing Legal fn cuLogsDumpToMemory(from: Out<u32>, buffer: Out<u8>, size: Out<usize>, _flags: u32) {
         buffer.required()?;
         let room = size.read()?;
-        none(flags)?;
         let first = if from.is_null() { None } else { Some(from.read()?) };
         let text = room.checked_sub(1).ok_or(Error::InvalidValue).and_then(|room| history::lines(first, room));
         let (text, next) = text.inspect_err(|_| size.set(0))?;
@@ -147,14 +149,15 @@ api! {
 
     /// No thread restores the process: its memory stays where it is.
     Nothing Legal fn cuCheckpointProcessGetRestoreThreadId(process: i32, thread: Out<i32>) {
-        own(process)?;
         thread.required()?;
+        own(process)?;
         Err(Error::NotSupported)
     }
 
     Nothing Legal fn cuCheckpointProcessGetState(process: i32, state: Out<u32>) {
+        state.required()?;
         own(process)?;
-        state.required()?.set(checkpoint::state() as u32);
+        state.set(checkpoint::state() as u32);
         Ok(())
     }
 
@@ -191,7 +194,7 @@ api! {
         get_setting(Some(current()?.id()), setting, value, size)
     }
 
-    Init Legal fn cuCoredumpGetAttributeGlobal(setting: u32, value: Out<u8>, size: Out<usize>) {
+    Nothing Legal fn cuCoredumpGetAttributeGlobal(setting: u32, value: Out<u8>, size: Out<usize>) {
         get_setting(None, setting, value, size)
     }
 
@@ -199,7 +202,7 @@ api! {
         set_setting(Some(current()?.id()), setting, value, size)
     }
 
-    Init Legal fn cuCoredumpSetAttributeGlobal(setting: u32, value: In<u8>, size: Out<usize>) {
+    Nothing Legal fn cuCoredumpSetAttributeGlobal(setting: u32, value: In<u8>, size: Out<usize>) {
         set_setting(None, setting, value, size)
     }
 

@@ -18,6 +18,11 @@ fn refuse_all_but_null(name: &'static str, argument: u64) -> Result<()> {
     if argument == 0 { Err(Error::InvalidValue) } else { refuse(name) }
 }
 
+/// There are no graphics resources, so every handle in a list of some is invalid.
+fn no_resources(count: u32, list: u64) -> Result<()> {
+    Err(if count == 0 || list == 0 { Error::InvalidValue } else { Error::InvalidHandle })
+}
+
 /// `CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD`.
 const DMA_BUF: u32 = 1;
 /// `CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX`, and the two scopes of a flush.
@@ -27,15 +32,15 @@ const TO_ALL_DEVICES: u32 = 200;
 
 api! {
     Context Invalidates fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (
-        count: u32, _resources: u64, _stream: Handle,
+        count: u32, resources: u64, _stream: Handle,
     ) {
-        refuse_all_but_null("cuGraphicsMapResources", u64::from(count))
+        no_resources(count, resources)
     }
 
     Context Invalidates fn cuGraphicsUnmapResources / cuGraphicsUnmapResources_ptsz (
-        count: u32, _resources: u64, _stream: Handle,
+        count: u32, resources: u64, _stream: Handle,
     ) {
-        refuse_all_but_null("cuGraphicsUnmapResources", u64::from(count))
+        no_resources(count, resources)
     }
 
     /// There are no graphics resources, so every handle is invalid.

@@ -123,7 +123,7 @@ api! {
     Object Legal fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) |own| {
         let stream = stream(handle, own)?;
         let green = green::share_of(&stream);
-        context.required()?.set(green.map_or(stream.context()?.handle, |green| green.view()));
+        context.required()?.set(green.map_or(stream.context()?.handle, |green| green.handle()));
         Ok(())
     }
 

@@ -57,6 +57,9 @@ mod kind {
     pub const BARRIER: u32 = 6;
 }
 
+/// `CU_STREAM_MEMORY_BARRIER_TYPE_GPU`, the only flag of a barrier.
+const SCOPE: u64 = 1;
+
 /// The word that a batch operation works on; `None` if it works on none.
 fn word_of(op: &BatchOp) -> Result<Option<Word>> {
     match op[0] as u32 {
@@ -75,8 +78,10 @@ fn step_of(op: &BatchOp, word: Option<Word>) -> Result<Step> {
         (kind::WAIT_VALUE_64, Some(word)) => wait(word, value, flags),
         (kind::WRITE_VALUE_32, Some(word)) => write(word, narrow, flags),
         (kind::WRITE_VALUE_64, Some(word)) => write(word, value, flags),
-        (kind::FLUSH_REMOTE_WRITES, _) => Ok(Step::FlushRemoteWrites),
-        _ => Ok(Step::Barrier),
+        // Devices do not report that they can (`CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES`).
+        (kind::FLUSH_REMOTE_WRITES, _) => Err(Error::NotSupported),
+        _ if (kind >> 32) & !SCOPE == 0 => Ok(Step::Barrier),
+        _ => Err(Error::InvalidValue),
     }
 }
 
@@ -101,7 +106,6 @@ pub(super) fn described(step: &Step) -> BatchOp {
         }
         // These are nodes of another kind.
         Step::Signal(..) | Step::Await(..) => [0; 6],
-        Step::FlushRemoteWrites => [u64::from(kind::FLUSH_REMOTE_WRITES), 0, 0, 0, 0, 0],
         Step::Barrier => [u64::from(kind::BARRIER), 0, 0, 0, 0, 0],
     }
 }

@@ -180,7 +180,7 @@ fn managed_memory_is_prefetched_in_batches() {
         let name = "cuMemPrefetchBatchAsync";
         cuda.rows(&[
             (name, &[list, sizes, 3, places, at(&mut unordered), 2, 0, stream], INVALID_VALUE),
-            (name, &[list, sizes, 3, at(&mut nowhere), at(&mut first), 2, 0, stream], INVALID_DEVICE),
+            (name, &[list, sizes, 3, at(&mut nowhere), at(&mut first), 2, 0, stream], INVALID_VALUE),
             (name, &[at(&mut bad), sizes, 3, places, at(&mut first), 2, 0, stream], INVALID_VALUE),
             ("cuMemDiscardBatchAsync", &[list, sizes, 3, 0, stream], OK),
             ("cuMemDiscardBatchAsync", &[at(&mut bad), sizes, 3, 0, stream], INVALID_VALUE),
@@ -315,21 +315,21 @@ fn what_devices_lack_is_refused() {
         cuda.rows(&[
             ("cuArrayGetSparseProperties", &[out, array], INVALID_VALUE),
             ("cuArrayGetSparseProperties", &[0, array], INVALID_VALUE),
-            ("cuArrayGetSparseProperties", &[out, 0], INVALID_HANDLE),
+            ("cuArrayGetSparseProperties", &[out, 0], INVALID_VALUE),
             ("cuMipmappedArrayGetSparseProperties", &[out, mipmap], INVALID_VALUE),
             ("cuMipmappedArrayGetSparseProperties", &[out, array], INVALID_HANDLE),
             ("cuMipmappedArrayGetMemoryRequirements", &[out, mipmap, 0], INVALID_VALUE),
             ("cuMipmappedArrayGetMemoryRequirements", &[out, mipmap, 9], INVALID_DEVICE),
-            ("cuMipmappedArrayGetMemoryRequirements", &[out, 0, 0], INVALID_HANDLE),
+            ("cuMipmappedArrayGetMemoryRequirements", &[out, 0, 0], INVALID_VALUE),
             ("cuMemMapArrayAsync", &[at(&mut mapping), 1, 0], INVALID_VALUE),
             ("cuMemMapArrayAsync", &[at(&mut garbage), 1, 0], INVALID_VALUE),
             ("cuMemMapArrayAsync", &[at(&mut dead), 1, 0], INVALID_HANDLE),
             ("cuMemMapArrayAsync", &[0, 1, 0], INVALID_VALUE),
             ("cuMemMapArrayAsync", &[0, 0, 0], INVALID_VALUE),
             ("cuMemBatchDecompressAsync", &[at(&mut unpack), 1, 0, 0, 0], NOT_SUPPORTED),
-            ("cuMemBatchDecompressAsync", &[0, 1, 0, 0, 0], INVALID_VALUE),
-            ("cuMemBatchDecompressAsync", &[at(&mut unpack), 0, 0, 0, 0], INVALID_VALUE),
-            ("cuMemBatchDecompressAsync", &[at(&mut unpack), 1, 1, 0, 0], INVALID_VALUE),
+            ("cuMemBatchDecompressAsync", &[0, 1, 0, 0, 0], NOT_SUPPORTED),
+            ("cuMemBatchDecompressAsync", &[at(&mut unpack), 0, 0, 0, 0], NOT_SUPPORTED),
+            ("cuMemBatchDecompressAsync", &[at(&mut unpack), 1, 1, 0, 0], NOT_SUPPORTED),
             ("cuProfilerInitialize", &[0, 0, 0], NOT_SUPPORTED),
         ]);
         let (mut operations, mut bits) = ([0u32, 4, 9, 12], [u32::MAX; 5]);

@@ -3,6 +3,8 @@
 use std::os::fd::RawFd;
 
 use crate::by_name::status::{INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, OK};
+
+const UNKNOWN: u32 = 999;
 use crate::by_name::{at, isolated};
 
 /// A memory file of this size.
@@ -63,7 +65,19 @@ fn memory_files_are_mapped() {
         let mut nothing = memory_of(1, -1, 4096);
         let mut window = memory_of(2, kept, 4096);
         let mut unknown = memory_of(99, kept, 4096);
+        // `CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC`: offset, extent, format and channels, flags, levels.
+        let mut image = [0u64, 64, 64, 0, 0x20 | 1 << 32, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut deep = image;
+        deep[6] = 8;
         let name = "cuExternalMemoryGetMappedBuffer";
+        // More than there is can be imported, but not mapped.
+        let larger = cuda.made("cuImportExternalMemory", &[at(&mut short)]);
+        let mut whole = buffer_of(0, 1 << 21, 0);
+        cuda.rows(&[
+            (name, &[at(&mut out), larger, at(&mut whole)], INVALID_VALUE),
+            (name, &[at(&mut out), larger, at(&mut p)], OK),
+            ("cuDestroyExternalMemory", &[larger], OK),
+        ]);
         cuda.rows(&[
             (name, &[at(&mut out), memory, at(&mut b)], INVALID_VALUE),
             (name, &[at(&mut out), memory, at(&mut e)], INVALID_VALUE),
@@ -71,12 +85,20 @@ fn memory_files_are_mapped() {
             (name, &[at(&mut out), memory, 0], INVALID_VALUE),
             (name, &[0, memory, at(&mut p)], INVALID_VALUE),
             (name, &[at(&mut out), memory + 8, at(&mut p)], INVALID_HANDLE),
-            ("cuImportExternalMemory", &[at(&mut out), at(&mut short)], INVALID_VALUE),
-            ("cuImportExternalMemory", &[at(&mut out), at(&mut nothing)], INVALID_VALUE),
+            ("cuImportExternalMemory", &[at(&mut out), at(&mut nothing)], UNKNOWN),
             ("cuImportExternalMemory", &[at(&mut out), at(&mut window)], NOT_SUPPORTED),
             ("cuImportExternalMemory", &[at(&mut out), at(&mut unknown)], INVALID_VALUE),
             ("cuImportExternalMemory", &[at(&mut out), 0], INVALID_VALUE),
-            ("cuExternalMemoryGetMappedMipmappedArray", &[at(&mut out), memory, at(&mut p)], NOT_SUPPORTED),
+            (
+                "cuExternalMemoryGetMappedMipmappedArray",
+                &[at(&mut out), memory, at(&mut image)],
+                NOT_SUPPORTED,
+            ),
+            (
+                "cuExternalMemoryGetMappedMipmappedArray",
+                &[at(&mut out), memory, at(&mut deep)],
+                INVALID_VALUE,
+            ),
             ("cuExternalMemoryGetMappedMipmappedArray", &[at(&mut out), memory, 0], INVALID_VALUE),
             ("cuDestroyExternalMemory", &[memory], OK),
             ("cuDestroyExternalMemory", &[memory], INVALID_HANDLE),
@@ -129,7 +151,7 @@ fn semaphores_order_streams() {
             (wait, &[list, asked, 0, waits], INVALID_VALUE),
             (wait, &[list, at(&mut flagged), 1, waits], INVALID_VALUE),
             (signal, &[list, asked, 1, 0x1234_5678], INVALID_HANDLE),
-            ("cuImportExternalSemaphore", &[at(&mut out), at(&mut no_event)], INVALID_VALUE),
+            ("cuImportExternalSemaphore", &[at(&mut out), at(&mut no_event)], UNKNOWN),
             ("cuImportExternalSemaphore", &[at(&mut out), at(&mut d3d)], NOT_SUPPORTED),
             ("cuImportExternalSemaphore", &[0, at(&mut d3d)], INVALID_VALUE),
             ("cuDestroyExternalSemaphore", &[second], OK),

@@ -4,13 +4,16 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::by_name::status::{
-    INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_INITIALIZED, NOT_SUPPORTED, OK,
+    INVALID_CONTEXT, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_INITIALIZED, NOT_SUPPORTED, OK,
+    OUT_OF_MEMORY,
 };
 use crate::by_name::{Library, at, isolated};
 
+const OPERATING_SYSTEM: u32 = 304;
 const ILLEGAL_STATE: u32 = 401;
 const NOT_READY: u32 = 600;
 const NOT_PERMITTED: u32 = 800;
+const UNKNOWN: u32 = 999;
 
 static RECEIVED: Mutex<Vec<(u32, String)>> = Mutex::new(Vec::new());
 
@@ -40,9 +43,10 @@ fn failed_calls_are_in_the_log() {
             ("cuStreamSynchronize", &[7], INVALID_HANDLE),
             ("cuLogsCurrent", &[at(&mut later), 0], OK),
         ]);
-        assert_eq!(later.wrapping_sub(from), 3);
+        assert_eq!(later.wrapping_sub(from), 4);
         let received = std::mem::take(&mut *RECEIVED.lock().expect("no panic before"));
-        let [(0, first), (0, second)] = received.as_slice() else { panic!("{received:?}") };
+        let [(0, reason), (0, first), (0, second)] = received.as_slice() else { panic!("{received:?}") };
+        assert!(reason.ends_with("the first argument is null"), "{reason}");
         // [time][thread][CUDA][E] and the message, as the programming guide shows it.
         assert!(first.starts_with('[') && first.contains("][CUDA][E] "), "{first}");
         assert!(first.ends_with("Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemAlloc_v2"), "{first}");
@@ -51,7 +55,7 @@ fn failed_calls_are_in_the_log() {
         let dump = "cuLogsDumpToMemory";
         cuda.ok(dump, &[at(&mut next), at(&mut buffer), at(&mut size), 0]);
         let text = String::from_utf8_lossy(&buffer[..size as usize]).into_owned();
-        assert_eq!((text.lines().count(), buffer[size as usize], next), (3, 0, later), "{text}");
+        assert_eq!((text.lines().count(), buffer[size as usize], next), (4, 0, later), "{text}");
         assert!(text.lines().last().is_some_and(|line| line.ends_with("from cuStreamSynchronize")), "{text}");
         size = 4096;
         cuda.ok(dump, &[at(&mut next), at(&mut buffer), at(&mut size), 0]);
@@ -71,18 +75,17 @@ fn failed_calls_are_in_the_log() {
         cuda.ok("cuLogsDumpToFile", &[at(&mut next), name.as_ptr() as u64, 0]);
         let text = std::fs::read_to_string(&path).expect("the file");
         std::fs::remove_file(&path).expect("the file");
-        assert_eq!(text.lines().count(), 4, "{text}");
+        assert_eq!(text.lines().count(), 5, "{text}");
         cuda.rows(&[
             ("cuLogsRegisterCallback", &[0, 0, at(&mut handle)], INVALID_VALUE),
             ("cuLogsUnregisterCallback", &[handle], INVALID_VALUE),
             ("cuLogsUnregisterCallback", &[0], INVALID_VALUE),
             ("cuLogsCurrent", &[0, 0], INVALID_VALUE),
-            ("cuLogsCurrent", &[at(&mut next), 1], INVALID_VALUE),
+            ("cuLogsCurrent", &[at(&mut next), 1], OK),
             ("cuLogsDumpToFile", &[0, 0, 0], INVALID_VALUE),
             ("cuLogsDumpToFile", &[0, c"/no/such/folder/file".as_ptr() as u64, 0], INVALID_VALUE),
             (dump, &[0, 0, at(&mut size), 0], INVALID_VALUE),
             (dump, &[0, at(&mut buffer), 0, 0], INVALID_VALUE),
-            (dump, &[0, at(&mut buffer), at(&mut size), 1], INVALID_VALUE),
         ]);
         // The log is bounded, and old lines go first.
         for _ in 0..1000 {
@@ -194,8 +197,8 @@ fn the_process_is_locked_and_checkpointed() {
             ("cuCheckpointProcessRestore", &[own, 0], ILLEGAL_STATE),
             ("cuCheckpointProcessUnlock", &[own, 0], ILLEGAL_STATE),
             ("cuCheckpointProcessLock", &[own, at(&mut reserved)], INVALID_VALUE),
-            ("cuCheckpointProcessLock", &[0, 0], INVALID_VALUE),
-            ("cuCheckpointProcessLock", &[u64::from(u32::MAX), 0], INVALID_VALUE),
+            ("cuCheckpointProcessLock", &[0, 0], OPERATING_SYSTEM),
+            ("cuCheckpointProcessLock", &[u64::from(u32::MAX), 0], OPERATING_SYSTEM),
             ("cuCheckpointProcessLock", &[1, 0], NOT_SUPPORTED),
             ("cuCheckpointProcessGetState", &[own, 0], INVALID_VALUE),
             ("cuCheckpointProcessGetRestoreThreadId", &[own, at(&mut state)], NOT_SUPPORTED),
@@ -241,26 +244,31 @@ fn settings_of_core_dumps_are_kept() {
         // The sizes, and the values before anything is set.
         for (number, size) in [(1u64, 1u64), (2, 1), (3, 1), (4, 1), (5, 1024), (6, 1024), (7, 4)] {
             for function in [get, set, get_all, set_all] {
+                // The pipe and what writing to it does are the process's.
+                if matches!(number, 4 | 6) && (function == get || function == set) {
+                    cuda.rows(&[(function, &[number, 0, at(&mut wanted)], INVALID_VALUE)]);
+                    continue;
+                }
                 cuda.ok(function, &[number, 0, at(&mut wanted)]);
                 assert_eq!(wanted, size, "{function} {number}");
             }
         }
         for (number, value) in [(1u64, 0u8), (2, 1), (3, 0), (4, 0)] {
-            cuda.ok(get, &[number, at(&mut truth), at(&mut one)]);
+            cuda.ok(get_all, &[number, at(&mut truth), at(&mut one)]);
             assert_eq!(truth, value, "{number}");
         }
         cuda.ok(get, &[5, at(&mut name), at(&mut long)]);
         assert!(name.starts_with(b"core.cuda."));
-        let (mut yes, mut light, mut unknown) = (1u8, 0x2fu32, 0x40u32);
-        let (path, mut length) = (c"dump", 5u64);
+        let (mut yes, mut light, mut unknown) = (1u8, 0x2fu32, 0x80u32);
+        let (path, mut length, mut cut) = (c"dump", 5u64, *b"!!!!!");
         cuda.rows(&[
             // A context's own setting, then the process's, which the context does not see.
             (set, &[7, at(&mut light), at(&mut four)], OK),
             (get_all, &[7, at(&mut flags), at(&mut four)], OK),
             (set_all, &[5, path.as_ptr() as u64, at(&mut length)], OK),
             (get, &[5, at(&mut name), at(&mut long)], OK),
-            (set, &[4, at(&mut yes), at(&mut one)], NOT_PERMITTED),
-            (set, &[6, path.as_ptr() as u64, at(&mut length)], NOT_PERMITTED),
+            (set, &[4, at(&mut yes), at(&mut one)], INVALID_VALUE),
+            (set, &[6, path.as_ptr() as u64, at(&mut length)], INVALID_VALUE),
             (set_all, &[4, at(&mut yes), at(&mut one)], OK),
             (set_all, &[6, path.as_ptr() as u64, at(&mut length)], NOT_PERMITTED),
             (set, &[7, at(&mut unknown), at(&mut four)], INVALID_VALUE),
@@ -269,9 +277,10 @@ fn settings_of_core_dumps_are_kept() {
             (get, &[0, at(&mut truth), at(&mut one)], INVALID_VALUE),
             (get, &[8, at(&mut truth), at(&mut one)], INVALID_VALUE),
             (get, &[1, at(&mut truth), 0], INVALID_VALUE),
-            (get, &[5, at(&mut name), at(&mut four)], INVALID_VALUE),
+            // A name is cut off.
+            (get, &[5, at(&mut cut), at(&mut four)], OK),
         ]);
-        assert_eq!((flags, &name[..5]), (0, &b"dump\0"[..]));
+        assert_eq!((flags, &name[..5], cut), (0, &b"dump\0"[..], *b"dump!"));
         cuda.ok(get, &[7, at(&mut flags), at(&mut four)]);
         assert_eq!(flags, 0x2f);
     });
@@ -311,43 +320,46 @@ fn there_are_no_graphics() {
         let cuda = Library::start();
         let mut out = [0u64; 8];
         let o = at(&mut out);
-        for name in [
-            "cuGLCtxCreate",
-            "cuGLCtxCreate_v2",
-            "cuVDPAUCtxCreate",
-            "cuVDPAUCtxCreate_v2",
-            "cuVDPAUGetDevice",
-            "cuGraphicsGLRegisterBuffer",
-            "cuGraphicsGLRegisterImage",
-            "cuGraphicsVDPAURegisterOutputSurface",
-            "cuGraphicsVDPAURegisterVideoSurface",
-        ] {
-            cuda.rows(&[(name, &[o, 0, 0, 0, 0], NOT_SUPPORTED), (name, &[0, 0, 0, 0, 0], INVALID_VALUE)]);
+        // Right arguments, and the answer to them. Null is INVALID_VALUE where the last column says so.
+        const TEXTURE: u64 = 0x0de1;
+        let rows: &[(&str, [u64; 4], u32, bool)] = &[
+            ("cuGLInit", [0; 4], OPERATING_SYSTEM, false),
+            ("cuGLCtxCreate", [o, 0, 0, 0], OPERATING_SYSTEM, true),
+            ("cuGLCtxCreate_v2", [o, 0, 0, 0], OPERATING_SYSTEM, true),
+            ("cuGLGetDevices", [o, o, 1, 1], OPERATING_SYSTEM, false),
+            ("cuGLGetDevices_v2", [o, o, 1, 1], OPERATING_SYSTEM, false),
+            ("cuGLRegisterBufferObject", [1, 0, 0, 0], OPERATING_SYSTEM, false),
+            ("cuGraphicsGLRegisterBuffer", [o, 1, 0, 0], OPERATING_SYSTEM, true),
+            ("cuGraphicsGLRegisterImage", [o, 1, TEXTURE, 0], OPERATING_SYSTEM, true),
+            ("cuGLMapBufferObject_v2", [o, o, 1, 0], INVALID_VALUE, true),
+            ("cuGLMapBufferObjectAsync", [o, o, 1, 0], INVALID_CONTEXT, false),
+            ("cuGLMapBufferObjectAsync_v2", [o, o, 1, 0], INVALID_VALUE, true),
+            ("cuGLUnmapBufferObject", [1, 0, 0, 0], INVALID_VALUE, true),
+            ("cuGLUnmapBufferObjectAsync", [1, 0, 0, 0], INVALID_VALUE, true),
+            ("cuGLUnregisterBufferObject", [1, 0, 0, 0], INVALID_VALUE, true),
+            ("cuGLSetBufferObjectMapFlags", [1, 0, 0, 0], INVALID_VALUE, true),
+            ("cuVDPAUGetDevice", [o, 1, 0, 0], INVALID_VALUE, true),
+            ("cuVDPAUCtxCreate", [o, 0, 0, 1], OUT_OF_MEMORY, true),
+            ("cuVDPAUCtxCreate_v2", [o, 0, 0, 1], NOT_SUPPORTED, true),
+            ("cuGraphicsVDPAURegisterOutputSurface", [o, 1, 0, 0], INVALID_CONTEXT, false),
+            ("cuGraphicsVDPAURegisterVideoSurface", [o, 1, 0, 0], INVALID_CONTEXT, false),
+            ("cuEGLStreamConsumerConnect", [o, o, 0, 0], INVALID_HANDLE, false),
+            ("cuEGLStreamConsumerConnectWithFlags", [o, o, 0, 0], INVALID_HANDLE, false),
+            ("cuEGLStreamProducerConnect", [o, o, 64, 64], INVALID_HANDLE, false),
+            ("cuGraphicsEGLRegisterImage", [o, o, 0, 0], UNKNOWN, true),
+            ("cuEGLApiInit", [0; 4], NOT_SUPPORTED, false),
+        ];
+        for (name, arguments, answer, null_is_wrong) in rows {
+            let null = if *null_is_wrong { INVALID_VALUE } else { *answer };
+            cuda.rows(&[(name, arguments, *answer), (name, &[0; 4], null)]);
         }
-        for name in [
-            "cuGLGetDevices",
-            "cuGLGetDevices_v2",
-            "cuGLMapBufferObject_v2",
-            "cuGLMapBufferObjectAsync",
-            "cuGLMapBufferObjectAsync_v2",
-            "cuEGLStreamConsumerConnect",
-            "cuEGLStreamConsumerConnectWithFlags",
-            "cuEGLStreamProducerConnect",
-            "cuGraphicsEGLRegisterImage",
-        ] {
-            cuda.rows(&[(name, &[o, o, 0, 0], NOT_SUPPORTED), (name, &[o, 0, 0, 0], INVALID_VALUE)]);
-        }
-        for name in [
-            "cuGLInit",
-            "cuEGLApiInit",
-            "cuGLRegisterBufferObject",
-            "cuGLUnmapBufferObject",
-            "cuGLUnmapBufferObjectAsync",
-            "cuGLUnregisterBufferObject",
-            "cuGLSetBufferObjectMapFlags",
-        ] {
-            cuda.rows(&[(name, &[0, 0], NOT_SUPPORTED)]);
-        }
+        let register = "cuGraphicsGLRegisterImage";
+        cuda.rows(&[
+            (register, &[o, 1, 0, 0], INVALID_VALUE),
+            (register, &[o, 1, TEXTURE, 99], INVALID_VALUE),
+            ("cuGraphicsGLRegisterBuffer", &[o, 0, 0, 0], INVALID_VALUE),
+            ("cuGLCtxCreate_v2", &[o, 0, 99], INVALID_DEVICE),
+        ]);
         for name in [
             "cuEGLStreamConsumerDisconnect",
             "cuEGLStreamConsumerAcquireFrame",
@@ -365,10 +377,8 @@ fn there_are_no_graphics() {
         ] {
             cuda.rows(&[(name, &[o, o, o, 0], INVALID_HANDLE), (name, &[0, 0, 0, 0], INVALID_HANDLE)]);
         }
-        cuda.rows(&[
-            ("cuDeviceGetNvSciSyncAttributes", &[o, 0, 0], NOT_SUPPORTED),
-            ("cuDeviceGetNvSciSyncAttributes", &[0, 0, 0], INVALID_VALUE),
-            ("cuDeviceGetNvSciSyncAttributes", &[o, 9, 0], INVALID_DEVICE),
-        ]);
+        for arguments in [[o, 0, 0], [0, 0, 0], [o, 9, 0]] {
+            cuda.rows(&[("cuDeviceGetNvSciSyncAttributes", &arguments, INVALID_HANDLE)]);
+        }
     });
 }

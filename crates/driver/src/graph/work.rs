@@ -163,7 +163,7 @@ pub struct Told {
 }
 
 impl Semaphores {
-    /// A node of these steps: all of them signals, or all of them waits.
+    /// A node of these steps: all of them signals, or all of them waits. There may be none.
     pub fn new(steps: Arc<[Step]>, signals: bool) -> Self {
         Semaphores { steps, signals, told: OnceLock::new() }
     }

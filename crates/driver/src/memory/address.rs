@@ -176,13 +176,16 @@ pub fn export(handle: Handle) -> Result<RawFd> {
     shared::duplicate(memory.file.as_raw_fd()).map(IntoRawFd::into_raw_fd)
 }
 
-/// Imports the memory behind a descriptor made by [`export`].
+/// Imports the memory behind a descriptor made by [`export`]. It cannot be exported again.
+///
+/// # Errors
+/// [`Error::Unknown`]: no such descriptor, or one of something else.
 pub fn import(device: &Device, fd: RawFd) -> Result<Handle> {
-    let file = shared::duplicate(fd).map_err(|_| Error::InvalidValue)?;
-    let size = file.metadata().map_err(|_| Error::InvalidValue)?.len();
-    check_size(size)?;
+    let file = shared::duplicate(fd).map_err(|_| Error::Unknown)?;
+    let size = file.metadata().map_err(|_| Error::Unknown)?.len();
+    check_size(size).map_err(|_| Error::Unknown)?;
     let location = Location { kind: super::managed::DEVICE, id: device.ordinal as i32 };
-    make(file, size, device, location, true)
+    make(file, size, device, location, false)
 }
 
 /// The memory of a handle.

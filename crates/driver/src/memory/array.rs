@@ -117,6 +117,10 @@ impl Descriptor {
         if self.flags & (flag::DEPTH | flag::COLOR) != 0 || (self.flags & flag::GATHER != 0 && !flat) {
             return Err(Error::InvalidValue);
         }
+        let not_sparse = flag::DEFERRED_MAPPING | flag::CUBEMAP | flag::SURFACE;
+        if self.flags & flag::SPARSE != 0 && (self.height == 0 || self.flags & not_sparse != 0) {
+            return Err(Error::InvalidValue);
+        }
         if self.flags & (flag::SPARSE | flag::DEFERRED_MAPPING) != 0 {
             return Err(Error::NotSupported);
         }

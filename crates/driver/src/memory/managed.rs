@@ -2,10 +2,12 @@
 //!
 //! All memory is host memory, so nothing moves. The driver only records what it is told, for queries.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::handle::lock;
 
-use super::{Allocation, Kind};
+use super::{Allocation, Kind, pool};
 
 /// A memory location: type and number as in the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,7 @@ impl Location {
             DEVICE if usize::try_from(self.id).is_ok_and(|id| id < devices) => Ok(self),
             DEVICE => Err(Error::InvalidDevice),
             HOST => Ok(Location { kind: HOST, id: -1 }),
+            HOST_NUMA if !pool::is_node(self.id) => Err(Error::InvalidValue),
             HOST_NUMA | HOST_NUMA_CURRENT => Ok(Location { kind: HOST_NUMA, id: 0 }),
             _ => Err(Error::InvalidValue),
         }
@@ -73,6 +76,74 @@ impl Default for Advice {
             coarse_grain: false,
         }
     }
+}
+
+impl Advice {
+    /// What both parts of a range have in common.
+    fn common(self, other: Advice) -> Advice {
+        let same = |a: Location, b: Location| if a == b { a } else { Location::NONE };
+        Advice {
+            read_mostly: self.read_mostly && other.read_mostly,
+            preferred: same(self.preferred, other.preferred),
+            accessed_by: self.accessed_by & other.accessed_by,
+            accessed_by_host: self.accessed_by_host && other.accessed_by_host,
+            prefetched: same(self.prefetched, other.prefetched),
+            coarse_grain: self.coarse_grain && other.coarse_grain,
+        }
+    }
+}
+
+/// Advice is given for whole pages.
+const PAGE: u64 = 4096;
+
+/// The advice given for the parts of an allocation: each part begins at the offset and ends at the next one.
+#[derive(Clone, Debug)]
+pub struct Parts(BTreeMap<u64, Advice>);
+
+impl Default for Parts {
+    fn default() -> Self {
+        Parts(BTreeMap::from([(0, Advice::default())]))
+    }
+}
+
+impl Parts {
+    /// The advice at an offset.
+    fn at(&self, offset: u64) -> Advice {
+        self.0.range(..=offset).next_back().map(|part| *part.1).unwrap_or_default()
+    }
+
+    /// Changes the advice for the pages from one offset to another.
+    fn change(&mut self, from: u64, to: u64, change: impl Fn(&mut Advice)) {
+        let (from, to) = (from / PAGE * PAGE, to.div_ceil(PAGE).saturating_mul(PAGE));
+        for edge in [from, to] {
+            self.0.insert(edge, self.at(edge));
+        }
+        self.0.range_mut(from..to).for_each(|part| change(part.1));
+        // Parts that are alike become one.
+        let mut before = None;
+        self.0.retain(|_, advice| before.replace(*advice) != Some(*advice));
+    }
+
+    /// What the bytes from one offset to another have in common.
+    fn between(&self, from: u64, to: u64) -> Advice {
+        let later = self.0.range(from..to.max(from)).map(|part| *part.1);
+        later.fold(self.at(from), Advice::common)
+    }
+}
+
+/// Changes the advice for a range.
+fn change(address: u64, size: u64, how: impl Fn(&mut Advice)) -> Result<()> {
+    let allocation = range(address, size)?;
+    let from = address.saturating_sub(allocation.base);
+    lock(&allocation.advice).change(from, from.saturating_add(size), how);
+    Ok(())
+}
+
+/// The advice that all bytes of a range have in common.
+pub fn advice_of(address: u64, size: u64) -> Result<Advice> {
+    let allocation = range(address, size)?;
+    let from = address.saturating_sub(allocation.base);
+    Ok(lock(&allocation.advice).between(from, from.saturating_add(size)))
 }
 
 /// The managed allocation that holds `size` bytes at an address.
@@ -139,46 +210,46 @@ pub fn advise(address: u64, size: u64, advice: u32, location: Location, devices:
     if !(advice::SET_READ_MOSTLY..=advice::UNSET_ACCESSED_BY).contains(&advice) {
         return Err(Error::InvalidValue);
     }
-    let allocation = range(address, size)?;
+    range(address, size)?;
     // Advice that takes no location ignores the argument.
-    let place = location.checked(devices).map_err(|_| Error::InvalidValue);
-    let mut kept = lock(&allocation.advice);
-    match advice {
+    let place = match advice {
+        advice::SET_PREFERRED_LOCATION | advice::SET_ACCESSED_BY | advice::UNSET_ACCESSED_BY => {
+            location.checked(devices).map_err(|_| Error::InvalidValue)?
+        }
+        _ => Location::NONE,
+    };
+    // As on the hardware, a node of the host that is preferred is reported as the host.
+    let preferred = if place.kind == HOST_NUMA { Location { kind: HOST, id: -1 } } else { place };
+    let set = advice == advice::SET_ACCESSED_BY;
+    change(address, size, |kept| match advice {
         advice::SET_READ_MOSTLY => kept.read_mostly = true,
         advice::UNSET_READ_MOSTLY => kept.read_mostly = false,
-        advice::SET_PREFERRED_LOCATION => kept.preferred = place?,
-        advice::UNSET_PREFERRED_LOCATION => kept.preferred = Location::NONE,
-        _ => {
-            let (place, set) = (place?, advice == advice::SET_ACCESSED_BY);
-            if place.kind == DEVICE {
-                let bit = 1u64.checked_shl(place.id as u32).unwrap_or(0);
-                kept.accessed_by = if set { kept.accessed_by | bit } else { kept.accessed_by & !bit };
-            } else {
-                kept.accessed_by_host = set;
-            }
+        advice::SET_PREFERRED_LOCATION | advice::UNSET_PREFERRED_LOCATION => kept.preferred = preferred,
+        _ if place.kind == DEVICE => {
+            let bit = 1u64.checked_shl(place.id as u32).unwrap_or(0);
+            kept.accessed_by = if set { kept.accessed_by | bit } else { kept.accessed_by & !bit };
         }
-    }
-    Ok(())
+        _ => kept.accessed_by_host = set,
+    })
 }
 
 /// Records HIP's advice on coherence between devices. All memory is host memory, so devices see each other's
 /// writes at once either way.
 pub fn set_coarse_grain(address: u64, size: u64, on: bool) -> Result<()> {
-    lock(&range(address, size)?.advice).coarse_grain = on;
-    Ok(())
+    change(address, size, |kept| kept.coarse_grain = on)
 }
 
-/// Records a prefetch. Nothing moves.
+/// Records a prefetch. Nothing moves. As on the hardware, a range that wraps is empty.
 pub fn prefetch(address: u64, size: u64, to: Location, devices: usize) -> Result<()> {
-    let allocation = range(address, size)?;
+    let wraps = address.checked_add(size).is_none();
+    range(address, if wraps { 1 } else { size })?;
     let to = to.checked(devices)?;
-    lock(&allocation.advice).prefetched = to;
-    Ok(())
+    if wraps { Ok(()) } else { change(address, size, |kept| kept.prefetched = to) }
 }
 
 /// A range attribute as words; `words` is the number that the caller has space for.
 pub fn attribute(address: u64, size: u64, number: u32, words: usize) -> Result<Vec<i32>> {
-    let advice = range(address, size)?.advice();
+    let advice = advice_of(address, size)?;
     let one = |value: i32| if words == 1 { Ok(vec![value]) } else { Err(Error::InvalidValue) };
     match number {
         attribute::READ_MOSTLY => one(i32::from(advice.read_mostly)),
@@ -194,5 +265,25 @@ pub fn attribute(address: u64, size: u64, number: u32, words: usize) -> Result<V
         attribute::LAST_PREFETCH_LOCATION | attribute::LAST_PREFETCH_LOCATION_ID => one(advice.prefetched.id),
         attribute::LAST_PREFETCH_LOCATION_TYPE => one(advice.prefetched.kind as i32),
         _ => Err(Error::InvalidValue),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_an_allocation() {
+        let mut parts = Parts::default();
+        parts.change(5000, 5001, |advice| advice.read_mostly = true);
+        let read_mostly = |parts: &Parts, from, to| parts.between(from, to).read_mostly;
+        assert!(read_mostly(&parts, 4096, 8192) && read_mostly(&parts, 8191, 8192));
+        assert!(!read_mostly(&parts, 4095, 8192) && !read_mostly(&parts, 4096, 8193));
+        assert_eq!(parts.0.len(), 3);
+        parts.change(0, 1 << 20, |advice| advice.accessed_by = 3);
+        parts.change(0, 4096, |advice| advice.accessed_by = 2);
+        assert_eq!((parts.between(0, 1 << 20).accessed_by, parts.between(4096, 9000).accessed_by), (2, 3));
+        parts.change(0, 1 << 20, |advice| *advice = Advice::default());
+        assert_eq!(parts.0.len(), 1, "parts that are alike are one");
     }
 }

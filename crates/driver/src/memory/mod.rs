@@ -29,7 +29,7 @@ use host::mapped::Watched;
 use crate::context::{self, Context};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, lock};
+use crate::handle::Handle;
 use crate::stream::Stream;
 use crate::{shared, usage};
 use space::For;
@@ -84,7 +84,7 @@ pub struct Allocation {
     /// Synchronous memory operations, as `cuPointerSetAttribute` set them.
     pub sync_memops: AtomicU32,
     /// The advice given for managed memory.
-    pub advice: Mutex<managed::Advice>,
+    pub advice: Mutex<managed::Parts>,
     /// Whether it is memory of a graph ([`Kind::Graph`]) that is not allocated: nodes may name it, but the
     /// program cannot use it.
     absent: AtomicBool,
@@ -634,10 +634,5 @@ impl Allocation {
     pub(crate) fn counted_bytes(&self, device: u32) -> u64 {
         let counts = matches!(self.kind, Kind::Device | Kind::Managed | Kind::Pool);
         if counts && self.device == device { self.size } else { 0 }
-    }
-
-    /// The advice given for it.
-    pub fn advice(&self) -> managed::Advice {
-        *lock(&self.advice)
     }
 }

@@ -12,7 +12,7 @@ use crate::graph::memory::{Asked, Reservation};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Operation, Policy, Stream};
 
-use super::managed::{self, DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
+use super::managed::{self, DEVICE, HOST, HOST_NUMA, HOST_NUMA_CURRENT, Location, NOWHERE};
 use super::pool_share::Shared;
 use super::space::For;
 use super::{Allocation, Kind, Owner, host_flag};
@@ -38,6 +38,26 @@ pub struct Pool {
     attributes: Mutex<[u64; 9]>,
     used: AtomicU64,
     high: AtomicU64,
+    /// The most bytes that may be allocated at once.
+    most: u64,
+    /// Bytes that are allocated or will be when the stream gets there.
+    promised: AtomicU64,
+}
+
+/// The bytes by which pools grow, and of which limits are multiples.
+const STEP: u64 = 32 << 20;
+
+/// What a program asks of a new pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Where its memory is located.
+    pub location: Location,
+    /// Whether its memory is managed.
+    pub managed: bool,
+    /// Whether other processes may import it.
+    pub for_others: bool,
+    /// The most bytes of memory; 0 for no limit.
+    pub most: u64,
 }
 
 /// Pool attribute numbers.
@@ -57,7 +77,12 @@ pub mod attribute {
     pub const USED_HIGH: u32 = 8;
 }
 
-fn make(location: Location, managed: bool, default: bool, shared: Option<Shared>) -> Result<Arc<Pool>> {
+fn make(
+    (location, managed): (Location, bool),
+    default: bool,
+    shared: Option<Shared>,
+    most: u64,
+) -> Result<Arc<Pool>> {
     POOLS
         .insert_with(|handle| {
             Arc::new(Pool {
@@ -70,6 +95,8 @@ fn make(location: Location, managed: bool, default: bool, shared: Option<Shared>
                 attributes: Mutex::new([0, 1, 1, 1, 0, 0, 0, 0, 0]),
                 used: AtomicU64::new(0),
                 high: AtomicU64::new(0),
+                most,
+                promised: AtomicU64::new(0),
             })
         })
         .map(|p| p.1)
@@ -80,30 +107,38 @@ fn make(location: Location, managed: bool, default: bool, shared: Option<Shared>
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: there is no such location, or a pool of the host's memory, which cannot be shared, is
-/// for others. A pool of a NUMA node can be shared.
-pub fn create(location: Location, managed: bool, for_others: bool) -> Result<Handle> {
+/// for others. A pool of a NUMA node can be shared. [`Error::NotSupported`]: managed memory is to be at a
+/// location of an unknown type. [`Error::OutOfMemory`]: the limit is beyond all memory.
+pub fn create(asked: Properties) -> Result<Handle> {
+    let Properties { location, managed, for_others, most } = asked;
     let there = match location.kind {
         DEVICE => driver()?.device(location.id).is_ok(),
         HOST => true,
         NOWHERE => managed,
         HOST_NUMA => is_node(location.id),
+        HOST_NUMA_CURRENT => managed,
+        _ if managed => return Err(Error::NotSupported),
         _ => false,
+    };
+    let most = match most {
+        0 => u64::MAX,
+        most => most.checked_next_multiple_of(STEP).ok_or(Error::OutOfMemory)?,
     };
     let shared = match (there, for_others, location.kind) {
         (false, ..) | (true, true, HOST) => return Err(Error::InvalidValue),
         (true, true, _) => Some(Shared::new(location)?),
         (true, false, _) => None,
     };
-    Ok(make(location, managed, false, shared)?.handle)
+    Ok(make((location, managed), false, shared, most)?.handle)
 }
 
 /// A pool imported from another process.
 pub(super) fn imported(location: Location, shared: Shared) -> Result<Handle> {
-    Ok(make(location, false, false, Some(shared))?.handle)
+    Ok(make((location, false), false, Some(shared), u64::MAX)?.handle)
 }
 
 /// Whether the host has a NUMA node with this number.
-pub(crate) fn is_node(number: i32) -> bool {
+pub fn is_node(number: i32) -> bool {
     number == 0
         || number > 0 && std::path::Path::new(&format!("/sys/devices/system/node/node{number}")).exists()
 }
@@ -124,26 +159,17 @@ pub fn default_pool(device: &Device) -> Result<Handle> {
     Ok(*device.default_pool.get_or_init(|| handle))
 }
 
-/// The default pool of managed memory at a location.
-pub fn default_managed(location: Location) -> Result<Handle> {
-    default_of(location, true)
-}
-
-fn default_of(location: Location, managed: bool) -> Result<Handle> {
+/// The default pool of pinned or managed memory at a location.
+pub fn default_of(location: Location, managed: bool) -> Result<Handle> {
     let mut defaults = lock(&DEFAULTS);
     for handle in defaults.iter() {
         if POOLS.get(*handle).is_some_and(|p| (p.location, p.managed) == (location, managed)) {
             return Ok(*handle);
         }
     }
-    let pool = make(location, managed, true, None)?;
+    let pool = make((location, managed), true, None, u64::MAX)?;
     defaults.push(pool.handle);
     Ok(pool.handle)
-}
-
-/// The default pool of the host's memory.
-pub fn default_host_pool() -> Result<Handle> {
-    default_of(Location { kind: HOST, id: 0 }, false)
 }
 
 /// The device's current pool.
@@ -152,30 +178,32 @@ pub fn current(device: &Device) -> Result<Handle> {
     current.map_or_else(|| default_pool(device), Ok)
 }
 
-/// The current pools of managed memory by location, where they are not the default ones.
-static MANAGED: Mutex<Vec<(Location, Handle)>> = Mutex::new(Vec::new());
+/// The current pools of managed memory and of the host's by location, where they are not the default ones.
+static CURRENT: Mutex<Vec<((Location, bool), Handle)>> = Mutex::new(Vec::new());
 
-/// The current pool of managed memory at a location.
-pub fn current_managed(location: Location) -> Result<Handle> {
-    let current = lock(&MANAGED).iter().find(|set| set.0 == location).map(|set| set.1);
-    current.map_or_else(|| default_managed(location), Ok)
+/// The current pool of managed memory, or of the host's memory, at a location.
+pub fn current_of(location: Location, managed: bool) -> Result<Handle> {
+    let current = lock(&CURRENT).iter().find(|set| set.0 == (location, managed)).map(|set| set.1);
+    current.map_or_else(|| default_of(location, managed), Ok)
 }
 
-/// Sets the current pool of managed memory at a location, which must be one of such memory.
-pub fn set_current_managed(location: Location, pool: Handle) -> Result<()> {
-    if !get(pool)?.managed {
+/// Sets the current pool of managed memory, or of the host's memory, at a location. The pool must be one of
+/// such memory.
+pub fn set_current_of(location: Location, managed: bool, pool: Handle) -> Result<()> {
+    let pool_of = get(pool)?;
+    if pool_of.managed != managed || (!managed && pool_of.location.kind != location.kind) {
         return Err(Error::InvalidValue);
     }
-    let mut set = lock(&MANAGED);
-    set.retain(|set| set.0 != location);
-    set.push((location, pool));
+    let mut set = lock(&CURRENT);
+    set.retain(|set| set.0 != (location, managed));
+    set.push(((location, managed), pool));
     Ok(())
 }
 
-/// Sets the device's current pool, which cannot be a host pool or one of managed memory.
+/// Sets the device's current pool, which cannot be a host pool, one of managed memory or of another process.
 pub fn set_current(device: &Device, pool: Handle) -> Result<()> {
     let pool_of = get(pool)?;
-    if pool_of.device().is_none() || pool_of.managed {
+    if pool_of.device().is_none() || pool_of.managed || pool_of.is_imported() {
         return Err(Error::InvalidValue);
     }
     *lock(&device.pool) = Some(pool);
@@ -188,7 +216,7 @@ pub fn destroy(handle: Handle, devices: &[Arc<Device>]) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     POOLS.remove(handle);
-    lock(&MANAGED).retain(|set| set.1 != handle);
+    lock(&CURRENT).retain(|set| set.1 != handle);
     for device in devices {
         let mut current = lock(&device.pool);
         if *current == Some(handle) {
@@ -202,6 +230,11 @@ impl Pool {
     /// The ordinal of its device; `None` for a host pool.
     pub fn device(&self) -> Option<u32> {
         if self.location.kind == DEVICE { u32::try_from(self.location.id).ok() } else { None }
+    }
+
+    /// Whether it belongs to another process, or stands for one of this process that was imported.
+    pub fn is_imported(&self) -> bool {
+        matches!(self.shared, Some(Shared::Of(..)))
     }
 
     /// Whether a location may access the pool's memory.
@@ -250,6 +283,22 @@ impl Pool {
         }
     }
 
+    /// Counts memory that is about to be allocated.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: it exceeds the pool's limit.
+    fn promise(&self, size: u64) -> Result<()> {
+        let grown = |promised: u64| promised.checked_add(size).filter(|sum| *sum <= self.most);
+        let counted = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
+        counted.map(|_| ()).map_err(|_| Error::OutOfMemory)
+    }
+
+    /// Subtracts memory that was freed or could not be allocated.
+    fn forget(&self, size: u64) {
+        let less = |promised: u64| Some(promised.saturating_sub(size));
+        let _ = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+
     /// The value of an attribute.
     pub fn attribute(&self, number: u32) -> Result<u64> {
         match number {
@@ -285,7 +334,7 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;
     let pool = get(pool)?;
-    if matches!(pool.shared, Some(Shared::Of(..))) {
+    if pool.is_imported() {
         return Err(Error::InvalidValue);
     }
     if size == 0 {
@@ -320,18 +369,22 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0, (whose, from)),
         None => super::take_host(&owner, size, host_flag::DEVICE_MAP, whose),
     };
+    pool.promise(size)?;
     let mut allocation = match take(None) {
         // Memory whose release is pending in the stream is free for what comes after it: new pages take no memory
         // until they are used. There may be no addresses for them, and graphs free memory as well; then the
         // call waits, but not for a stream that may wait for the caller.
         Err(Error::OutOfMemory) if !stream.idle() => {
-            take(Some(stream)).or_else(|error| stream.wait_for(|| take(Some(stream)).ok()).ok_or(error))?
+            take(Some(stream)).or_else(|error| stream.wait_for(|| take(Some(stream)).ok()).ok_or(error))
         }
-        taken => taken?,
-    };
-    allocation.counted_by = Some(pool);
+        taken => taken,
+    }
+    .inspect_err(|_| pool.forget(size))?;
+    allocation.counted_by = Some(Arc::clone(&pool));
     let address = allocation.base;
-    stream.submit(Operation::Allocate(Arc::new(allocation)), Policy::Later)?;
+    stream
+        .submit(Operation::Allocate(Arc::new(allocation)), Policy::Later)
+        .inspect_err(|_| pool.forget(size))?;
     Ok(address)
 }
 
@@ -384,5 +437,6 @@ pub(crate) fn withdraw(allocation: &Arc<Allocation>) -> Result<()> {
 fn forget(allocation: &Allocation) {
     if let Some(pool) = &allocation.counted_by {
         pool.used.fetch_sub(allocation.size, Ordering::Relaxed);
+        pool.forget(allocation.size);
     }
 }

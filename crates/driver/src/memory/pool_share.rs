@@ -50,9 +50,9 @@ pub fn export(handle: Handle) -> Result<RawFd> {
 /// host's first NUMA node.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the descriptor stands for no pool.
+/// [`Error::Unknown`]: no such descriptor. [`Error::InvalidValue`]: it stands for no pool.
 pub fn import(device: &Device, descriptor: RawFd) -> Result<Handle> {
-    let file = shared::duplicate(descriptor).map_err(|_| Error::InvalidValue)?;
+    let file = shared::duplicate(descriptor).map_err(|_| Error::Unknown)?;
     let mut name: Name = [0; 64];
     file.read_exact_at(&mut name, 0).map_err(|_| Error::InvalidValue)?;
     let named = shared::read(Of::Pool, &name).ok_or(Error::InvalidValue)?;
@@ -67,9 +67,10 @@ pub fn import(device: &Device, descriptor: RawFd) -> Result<Handle> {
 /// The name by which another process opens memory of a pool.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the address is not in a pool that can be exported.
+/// [`Error::InvalidValue`]: the address is not that of an allocation in a pool that can be exported.
 pub fn export_pointer(address: u64) -> Result<Name> {
-    let of_pool = |a: &Arc<Allocation>| matches!(a.kind, Kind::Pool | Kind::Host) && a.pool != 0;
+    let of_pool =
+        |a: &Arc<Allocation>| matches!(a.kind, Kind::Pool | Kind::Host) && a.pool != 0 && a.base == address;
     let allocation = find(address).filter(of_pool).ok_or(Error::InvalidValue)?;
     let pool = pool::get(allocation.pool)?;
     let Some(Shared::Ours(file)) = &pool.shared else { return Err(Error::InvalidValue) };

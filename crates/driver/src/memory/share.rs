@@ -59,7 +59,8 @@ pub(super) fn open_of_pool(device: Option<u32>, pool: Handle, process: u32, name
 
 fn open_by(owner: &Owner, named: Named, flags: u32) -> Result<u64> {
     let (context, pool) = (owner.context.1, owner.pool);
-    if named.process == std::process::id() {
+    // Memory of a pool can be opened in the process that owns it, at another address.
+    if named.process == std::process::id() && pool == 0 {
         return Err(Error::InvalidContext);
     }
     let mut list = lock(&OPEN);

@@ -164,7 +164,7 @@ impl Side {
             (Place::Device(_), pitch @ 1..) => last(x % pitch, extent[0])?,
             _ => right,
         };
-        let short_slice = self.pitch[1] != 0 && self.pitch[1] < bottom && extent[2] > 1;
+        let short_slice = self.pitch[1] != 0 && self.pitch[1] < bottom;
         if self.pitch[0] > MAX_PITCH || pitch[0] < right || short_slice || base == 0 {
             return Err(Error::InvalidValue);
         }
@@ -183,6 +183,36 @@ impl Side {
         let Layout { base, before, pitch } = self.layout(extent, array).ok_or(Error::InvalidValue)?;
         Ok((base.wrapping_add(before), pitch))
     }
+}
+
+/// Whether every page of a range can be read, so far as the system tells.
+fn is_mapped(address: u64, size: u64) -> bool {
+    const PAGE: u64 = 4096;
+    /// Pages asked about at once.
+    const MOST: usize = 512;
+    let Some(last) = address.checked_add(size.saturating_sub(1)) else { return false };
+    let pages = (address / PAGE + 1..=last / PAGE).map(|page| page * PAGE);
+    let mut bytes = std::iter::once(address).chain(pages).peekable();
+    let mut copy = [0u8; MOST];
+    let into = libc::iovec { iov_base: copy.as_mut_ptr().cast(), iov_len: MOST };
+    while bytes.peek().is_some() {
+        let some: Vec<_> = bytes
+            .by_ref()
+            .take(MOST)
+            .map(|at| libc::iovec { iov_base: at as *mut libc::c_void, iov_len: 1 })
+            .collect();
+        let count = some.len() as libc::c_ulong;
+        // SAFETY: the call only writes to the array, which has room for a byte of each page; it fails for
+        // pages that this process cannot read.
+        let read =
+            unsafe { libc::process_vm_readv(libc::getpid(), &raw const into, 1, some.as_ptr(), count, 0) };
+        let unknown = || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT);
+        if usize::try_from(read) != Ok(some.len()) {
+            // Some systems forbid the call.
+            return read < 0 && unknown();
+        }
+    }
+    true
 }
 
 impl Transfer {
@@ -254,6 +284,17 @@ impl Copy {
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.asked.extent.iter().fold(1, |product: u64, n| product.saturating_mul(*n))
+    }
+
+    /// Whether all memory that the driver does not know can be read. Asks the system, so only copies that the
+    /// program can expect to be checked do it.
+    pub fn is_mapped(&self) -> bool {
+        let Ok(block) = self.block() else { return false };
+        let extent = self.asked.extent;
+        let sides = [(&self.from, block.from, block.from_pitch), (&self.to, block.to, block.to_pitch)];
+        sides.into_iter().all(|(keep, at, pitch)| {
+            !keep.is_program() || Block::span(extent, pitch).is_some_and(|size| is_mapped(at, size))
+        })
     }
 
     /// The resolved addresses and pitches of both sides.
@@ -340,6 +381,25 @@ mod tests {
         ] {
             assert_eq!(wrong.check(extent).err(), Some(Error::InvalidValue), "{wrong:?} {extent:?}");
         }
+    }
+
+    #[test]
+    fn memory_that_is_not_mapped() {
+        let bytes = vec![0u8; 3 << 12];
+        let at = bytes.as_ptr() as u64;
+        assert!(is_mapped(at, 3 << 12) && is_mapped(at, 1) && is_mapped(at, 0));
+        assert!(!is_mapped(0x1230, 16) && !is_mapped(0x1230, at) && !is_mapped(u64::MAX, 2));
+        let large = vec![0u8; 600 << 12];
+        assert!(is_mapped(large.as_ptr() as u64 + 1, (600 << 12) - 1));
+        let (flags, size) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, 2 << 12);
+        // SAFETY: an address of the kernel's choice.
+        let pages = unsafe { libc::mmap(std::ptr::null_mut(), size, libc::PROT_READ, flags, -1, 0) };
+        assert_ne!(pages, libc::MAP_FAILED);
+        // SAFETY: the second of these pages, which nothing else uses.
+        assert_eq!(unsafe { libc::mprotect(pages.byte_add(4096), 4096, libc::PROT_NONE) }, 0);
+        assert!(is_mapped(pages as u64 + 4095, 1) && !is_mapped(pages as u64 + 4095, 2));
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::munmap(pages, size) }, 0);
     }
 
     #[test]

@@ -72,8 +72,6 @@ pub enum Step {
     Signal(Arc<Semaphore>, u64),
     /// Waits for an external semaphore to have a value.
     Await(Arc<Semaphore>, u64),
-    /// Flushes remote writes; there are none.
-    FlushRemoteWrites,
     /// A memory barrier. Operations of a stream run in order anyway.
     Barrier,
 }
@@ -146,7 +144,7 @@ impl Step {
                 semaphore.signal(*value)?;
             }
             Step::Await(semaphore, value) => semaphore.wait(*value)?,
-            Step::FlushRemoteWrites | Step::Barrier => {}
+            Step::Barrier => {}
         }
         Ok(())
     }

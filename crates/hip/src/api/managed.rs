@@ -81,7 +81,7 @@ fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usi
         return Err(Error::InvalidValue);
     }
     if number == COHERENCY && size == 4 {
-        data.set(i32::from(managed::range(address, length as u64)?.advice().coarse_grain));
+        data.set(i32::from(managed::advice_of(address, length as u64)?.coarse_grain));
         return Ok(());
     }
     // HIP does not have the CUDA driver's higher numbers.
