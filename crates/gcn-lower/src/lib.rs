@@ -12,6 +12,7 @@
 
 mod code;
 mod compare;
+mod dpp;
 mod entry;
 mod error;
 mod memory;

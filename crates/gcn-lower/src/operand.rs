@@ -34,6 +34,21 @@ const DOUBLES: [u64; 9] = [
     0x3fc4_5f30_6dc9_c882,
 ];
 
+/// What SDWA does with the rest of a result's register.
+const UNUSED_PAD: u32 = 0;
+const UNUSED_SEXT: u32 = 1;
+const UNUSED_PRESERVE: u32 = 2;
+
+/// The position and the length in bits of the part of a register that SDWA selects.
+fn part_of(select: u32) -> Result<(u32, u32)> {
+    match select {
+        0..4 => Ok((select * 8, 8)),
+        4 | 5 => Ok(((select - 4) * 16, 16)),
+        6 => Ok((0, 32)),
+        other => Err(format!("a selection of {other} has no meaning")),
+    }
+}
+
 /// The operand of an instruction with this role.
 pub(crate) fn operand(inst: &Inst, role: Role) -> Result<&Operand> {
     inst.operand(role).ok_or_else(|| format!("it has no {}", role.name()))
@@ -128,10 +143,12 @@ impl Registers {
 
     /// A source of 32 or 64 bits, with its modifiers.
     pub fn read(&mut self, o: &Operand) -> Result<Value> {
-        let mut value = self.plain(o)?;
-        if o.sext {
-            return Err("sign extension of a source is not supported".to_owned());
-        }
+        let value = self.plain(o)?;
+        self.modify(o, value)
+    }
+
+    /// A value of a source after the source's modifiers.
+    fn modify(&mut self, o: &Operand, mut value: Value) -> Result<Value> {
         let sign = match o.ty {
             Type::F16 => 0x8000,
             Type::F64 => 1 << 63,
@@ -151,7 +168,56 @@ impl Registers {
 
     /// The source with this role.
     pub fn source(&mut self, inst: &Inst, role: Role) -> Result<Value> {
-        self.read(operand(inst, role)?)
+        let operand = operand(inst, role)?;
+        let mut value = self.plain(operand)?;
+        let select = match role {
+            Role::Src0 => Mod::Src0Sel,
+            Role::Src1 => Mod::Src1Sel,
+            _ => return self.modify(operand, value),
+        };
+        if let Some(select) = inst.control(select) {
+            value = self.selected(value, select, operand.sext)?;
+        }
+        if role == Role::Src0 {
+            value = self.of_other_lane(inst, value)?;
+        }
+        self.modify(operand, value)
+    }
+
+    /// A byte, a half or all of a word, extended (SDWA).
+    fn selected(&mut self, value: Value, select: u32, signed: bool) -> Result<Value> {
+        let (position, length) = part_of(select)?;
+        if length == 32 {
+            return Ok(value);
+        }
+        let (position, length) = (self.word(position), self.word(length));
+        Ok(self.op1(Op::Bfe { signed, ty: Ty::I32 }, &[value, position, length]))
+    }
+
+    /// A result that is put in a part of the register (SDWA).
+    fn placed(&mut self, inst: &Inst, value: Value, select: u32, number: u16) -> Result<Value> {
+        let (position, length) = part_of(select)?;
+        if length == 32 {
+            return Ok(value);
+        }
+        let (at, bits) = (self.word(position), self.word(length));
+        match inst.modifier(Mod::DstUnused) {
+            UNUSED_PAD => {
+                let zero = self.word(0);
+                Ok(self.op1(Op::Bfi(Ty::I32), &[value, zero, at, bits]))
+            }
+            // The sign fills what is above, zeros what is below.
+            UNUSED_SEXT => {
+                let zero = self.word(0);
+                let extended = self.op1(Op::Bfe { signed: true, ty: Ty::I32 }, &[value, zero, bits]);
+                Ok(self.shift(ShiftOp::Shl, extended, at))
+            }
+            UNUSED_PRESERVE => {
+                let old = self.get(Reg::Vector(number));
+                Ok(self.op1(Op::Bfi(Ty::I32), &[value, old, at, bits]))
+            }
+            other => Err(format!("dst_unused:{other} has no meaning")),
+        }
     }
 
     /// Writes a scalar result of 32 or 64 bits, or a mask.
@@ -208,7 +274,10 @@ impl Registers {
             self.set_vector(first, low);
             self.set_vector(first + 1, high);
         } else {
-            let value = self.resized(value, Ty::I32);
+            let mut value = self.resized(value, Ty::I32);
+            if let Some(select) = inst.control(Mod::DstSel) {
+                value = self.placed(inst, value, select, first)?;
+            }
             self.set_vector(first, value);
         }
         Ok(())

@@ -41,6 +41,8 @@ pub(crate) struct Registers {
     pub generation: Generation,
     /// The address of the kernel's arguments.
     pub arguments: Option<Value>,
+    /// Which of the active lanes the present instruction writes, if not all (DPP).
+    pub narrowed: Option<Value>,
     /// EXEC at the kernel's entry: all lanes that exist.
     all: Option<Value>,
     /// The value of 64 bits that two halves came from.
@@ -70,6 +72,7 @@ impl Registers {
             lanes,
             generation,
             arguments: None,
+            narrowed: None,
             all: None,
             wholes: HashMap::new(),
             halves: HashMap::new(),
@@ -213,7 +216,11 @@ impl Registers {
     /// Whether a lane is active; `None` if all are.
     pub fn active(&mut self) -> Option<Value> {
         let exec = self.get(Reg::Exec);
-        if Some(exec) == self.all { None } else { Some(self.flag(exec)) }
+        let active = if Some(exec) == self.all { None } else { Some(self.flag(exec)) };
+        match (active, self.narrowed) {
+            (Some(active), Some(narrowed)) => Some(self.int(IntOp::And, active, narrowed)),
+            (active, narrowed) => active.or(narrowed),
+        }
     }
 
     /// Each lane's bit of a mask.

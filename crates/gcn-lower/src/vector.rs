@@ -1,9 +1,7 @@
 //! Vector instructions.
 
 use gcn::isa::{Inst, Mod, Role, Value as Place};
-use wave::op::{
-    CountOp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, IntUnOp, Op, Round, SReg, ShflMode, ShiftOp,
-};
+use wave::op::{CountOp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, IntUnOp, Op, Round, SReg, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -145,13 +143,12 @@ const MEANINGS: &[(&str, Meaning)] = &[
 impl Registers {
     /// Lowers a vector instruction.
     pub fn vector(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        for (modifier, what) in
-            [(Mod::DppCtrl, "DPP"), (Mod::Dpp8, "DPP"), (Mod::DstSel, "SDWA"), (Mod::Src0Sel, "SDWA")]
-        {
-            if inst.mods.iter().any(|(which, _)| *which == modifier) {
-                return Err(format!("{what} is not supported yet"));
-            }
-        }
+        let outcome = self.vector_in_lanes(inst, name);
+        self.narrowed = None;
+        outcome
+    }
+
+    fn vector_in_lanes(&mut self, inst: &Inst, name: &str) -> Result<()> {
         if inst.modifier(Mod::OpSel) != 0 {
             return Err("op_sel is not supported yet".to_owned());
         }
@@ -438,12 +435,6 @@ impl Registers {
     /// The result of an instruction that reads a lane.
     fn scalar_result<'a>(&self, inst: &'a Inst) -> Result<&'a gcn::isa::Operand> {
         operand(inst, Role::Sdst).or_else(|_| operand(inst, Role::Vdst))
-    }
-
-    /// A lane's value, whether or not it is active.
-    fn of_lane(&mut self, value: Value, lane: Value) -> Value {
-        let (last, none) = (self.word(self.lanes - 1), self.constant(self.mask(), 0));
-        self.op(Op::Shfl { mode: ShflMode::Idx, sync: false }, &[value, lane, last, none])[0]
     }
 
     /// The lanes below this one, of the low or the high 32.

@@ -359,9 +359,14 @@ impl Inst {
         self.operands.iter().find(|o| o.role == role)
     }
 
+    /// The value of a control, if the instruction has it.
+    pub fn control(&self, wanted: Mod) -> Option<u32> {
+        self.mods.iter().find(|(m, _)| *m == wanted).map(|(_, value)| *value)
+    }
+
     /// The value of a control; 0 if the instruction does not have it.
     pub fn modifier(&self, wanted: Mod) -> u32 {
-        self.mods.iter().find(|(m, _)| *m == wanted).map_or(0, |(_, value)| *value)
+        self.control(wanted).unwrap_or(0)
     }
 
     /// The name as the assembler writes it, with the ending that tells the encoding.
