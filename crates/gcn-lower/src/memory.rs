@@ -1,7 +1,7 @@
 //! Memory: scalar loads, global, flat and LDS accesses.
 
 use gcn::isa::{Inst, Mod, Operand, Role, Value as Place};
-use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, Scope, Space};
+use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, Scope, ShiftOp, Space};
 use wave::{Ty, Value};
 
 use crate::error::Result;
@@ -221,6 +221,9 @@ impl Registers {
         }
         let rest = name.strip_prefix("ds_").unwrap_or(name);
         let address = self.words(operand(inst, Role::Addr)?.value, 1)?[0];
+        if rest == "bpermute_b32" {
+            return self.permuted(inst, address);
+        }
         let address = self.resized(address, Ty::I64);
         let at = |offset: u32| At { space: Space::Shared, address, offset: offset as i32 };
         if let Some(pair) = rest.strip_prefix("read2").or_else(|| rest.strip_prefix("load_2addr")) {
@@ -245,6 +248,29 @@ impl Registers {
         let access = found(LDS, rest).or_else(|| found(LDS, &rest.replace("_rtn", "")));
         let access = access.ok_or("this LDS instruction is not supported")?;
         self.access(inst, access, at(inst.modifier(Mod::Offset)), Role::Data0, Role::Vdst)
+    }
+
+    /// The data of the lane that an address divided by 4 names; 0 if it is not active. No memory is involved.
+    fn permuted(&mut self, inst: &Inst, address: Value) -> Result<()> {
+        let data = self.words(operand(inst, Role::Data0)?.value, 1)?[0];
+        let Place::Vgpr(into) = operand(inst, Role::Vdst)?.value else {
+            return Err("the result is no VGPR".to_owned());
+        };
+        let (offset, two) = (self.word(inst.modifier(Mod::Offset)), self.word(2));
+        let address = self.int(IntOp::Add, address, offset);
+        let lane = self.shift(ShiftOp::ShrU, address, two);
+        let lane = self.amount(lane, self.lanes);
+        let mut value = self.of_lane(data, lane);
+        if self.active().is_some() {
+            let exec = self.get(Reg::Exec);
+            let bit = self.shift(ShiftOp::ShrU, exec, lane);
+            let ty = self.func.ty(exec);
+            let active = self.op1(Op::Zext { from: ty, to: Ty::I1 }, &[bit]);
+            let zero = self.word(0);
+            value = self.select(active, value, zero);
+        }
+        self.set_vector(into, value);
+        Ok(())
     }
 
     fn access(&mut self, inst: &Inst, access: Access, at: At, data: Role, result: Role) -> Result<()> {

@@ -50,6 +50,12 @@ enum Meaning {
     ToInt { signed: bool, from: Fmt },
     /// Between floats.
     Convert(Fmt, Fmt),
+    /// Two integer operations that make the middle of three sources: minimum and maximum.
+    Middle(IntOp, IntOp),
+    /// Two float operations of three sources, the first of sources 0 and 1.
+    Float3(FloatOp, Fmt),
+    /// A byte of the source, as a float.
+    FromByte(u32),
 }
 
 use Meaning::*;
@@ -126,6 +132,14 @@ const MEANINGS: &[(&str, Meaning)] = &[
     ("v_floor_f64", Rounded(Round::Rm, Fmt::F64)),
     ("v_ceil_f64", Rounded(Round::Rp, Fmt::F64)),
     ("v_rndne_f64", Rounded(Round::Rn, Fmt::F64)),
+    ("v_med3_i32", Middle(IntOp::MinS, IntOp::MaxS)),
+    ("v_med3_u32", Middle(IntOp::MinU, IntOp::MaxU)),
+    ("v_min3_f32", Float3(FloatOp::Min, Fmt::F32)),
+    ("v_max3_f32", Float3(FloatOp::Max, Fmt::F32)),
+    ("v_cvt_f32_ubyte0", FromByte(0)),
+    ("v_cvt_f32_ubyte1", FromByte(1)),
+    ("v_cvt_f32_ubyte2", FromByte(2)),
+    ("v_cvt_f32_ubyte3", FromByte(3)),
     ("v_cvt_f32_i32", FromInt { signed: true, to: Fmt::F32 }),
     ("v_cvt_f32_u32", FromInt { signed: false, to: Fmt::F32 }),
     ("v_cvt_f64_i32", FromInt { signed: true, to: Fmt::F64 }),
@@ -276,6 +290,29 @@ impl Registers {
                 let op = Op::FloatToFloat { from, mode: FloatMode::rn(to), relu: false };
                 (self.op1(op, &[a]), Some(to))
             }
+            Middle(min, max) => {
+                let (a, b) = two(self)?;
+                let c = self.source(inst, Role::Src2)?;
+                // The greater of the lesser two, and of the lesser of the greater and the third.
+                let (low, high) = (self.int(min, a, b), self.int(max, a, b));
+                let high = self.int(min, high, c);
+                (self.int(max, low, high), None)
+            }
+            Float3(op, fmt) => {
+                let mut value = self.float_source(inst, Role::Src0, fmt)?;
+                for role in [Role::Src1, Role::Src2] {
+                    let other = self.float_source(inst, role, fmt)?;
+                    value = self.op1(Op::Float(op, FloatMode::rn(fmt)), &[value, other]);
+                }
+                (value, Some(fmt))
+            }
+            FromByte(byte) => {
+                let a = self.source(inst, Role::Src0)?;
+                let (position, length) = (self.word(byte * 8), self.word(8));
+                let byte = self.op1(Op::Bfe { signed: false, ty: Ty::I32 }, &[a, position, length]);
+                let op = Op::IntToFloat { from: Ty::I32, signed: false, mode: FloatMode::rn(Fmt::F32) };
+                (self.op1(op, &[byte]), Some(Fmt::F32))
+            }
         };
         self.write_vector(inst, value, fmt)
     }
@@ -348,6 +385,20 @@ impl Registers {
                     let product = self.op1(Op::Float(FloatOp::Mul, mode), &args[..2]);
                     self.op1(Op::Float(FloatOp::Add, mode), &[product, args[2]])
                 }
+            }
+            "v_alignbyte_b32" => {
+                let (high, low) = two(self)?;
+                let amount = self.source(inst, Role::Src2)?;
+                let (bytes, three) = (self.amount(amount, 4), self.word(3));
+                let amount = self.shift(ShiftOp::Shl, bytes, three);
+                self.op1(Op::Funnel { left: false, clamp: false }, &[low, high, amount])
+            }
+            "v_bfm_b32" => {
+                let (length, position) = two(self)?;
+                let one = self.word(1);
+                let ones = self.shifted(ShiftOp::Shl, one, length);
+                let ones = self.int(IntOp::Sub, ones, one);
+                self.shifted(ShiftOp::Shl, ones, position)
             }
             "v_cndmask_b32" => {
                 let (a, b) = two(self)?;

@@ -1,0 +1,15 @@
+// The middle of three, bytes as floats, words out of two words, the data of another lane by LDS addressing.
+// run middle block=64
+// c: s32[320] = 0
+// expect c[i] = i < 64 ? (i < 20 ? 20 : i > 40 ? 40 : i) : i < 128 ? i - 64 : i < 192 ? (i - 128) * 4 + 3 : i < 256 ? (i - 192 + 5) % 32 : 1
+__kernel void middle(__global int *c)
+{
+    int i = __builtin_amdgcn_workitem_id_x();
+    c[i] = i < 20 ? 20 : i > 40 ? 40 : i;
+    c[64 + i] = (int)(float)((uint)i << 8 >> 8 & 255);
+    uint packed = (uint)(i * 4 + 3) << 16;
+    c[128 + i] = __builtin_amdgcn_alignbyte(0, packed, 2);
+    // Of the lower 32 lanes, so that waves of both sizes do the same.
+    c[192 + i] = __builtin_amdgcn_ds_bpermute((i + 5) % 32 * 4, i % 32);
+    c[256 + i] = __builtin_fminf(__builtin_fmaxf((float)i, 10.0f), 20.0f) == (i < 10 ? 10.0f : i > 20 ? 20.0f : (float)i);
+}
