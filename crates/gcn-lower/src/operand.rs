@@ -131,8 +131,8 @@ impl Registers {
             Place::Literal(word) if wide => self.constant(ty, i64::from(word as i32) as u64),
             Place::Literal(word) => self.word(word),
             Place::Imm(value) => self.constant(ty, value as u64),
-            Place::Special(Special::Exec, Part::Whole) => self.get(Reg::Exec),
-            Place::Special(Special::Vcc, Part::Whole) => self.get(Reg::Vcc),
+            Place::Special(Special::Exec, Part::Whole) if ty == self.mask() => self.get(Reg::Exec),
+            Place::Special(Special::Vcc, Part::Whole) if ty == self.mask() => self.get(Reg::Vcc),
             place if wide => {
                 let words = self.words(place, 2)?;
                 self.whole(words[0], words[1])
@@ -245,6 +245,12 @@ impl Registers {
         };
         let Place::Special(_, part) = o.value else { return Ok(()) };
         match (self.lanes, part) {
+            // Of 64 bits, a wave of 32 lanes has the upper half in a plain register.
+            (32, _) if wide => {
+                let (low, high) = self.halves(value);
+                self.set(register, low);
+                self.set(other, high);
+            }
             (32, Part::High) => self.set(other, value),
             (32, _) | (_, Part::Whole) => self.set(register, value),
             (_, part) => {

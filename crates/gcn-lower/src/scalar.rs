@@ -101,6 +101,9 @@ impl Registers {
         let Some(op) = found(middle) else { return Ok(false) };
         let source = self.source(inst, Role::Src0)?;
         let exec = self.get(Reg::Exec);
+        if self.func.ty(source) != self.mask() {
+            return Err(format!("a wave of {} lanes has another size of EXEC", self.lanes));
+        }
         // `andn2` complements EXEC and `andn1` the source: the pair is in the order (source, EXEC).
         let (a, b) = if first { (exec, source) } else { (source, exec) };
         let value = self.combined(op, a, b);

@@ -86,13 +86,25 @@ fn run(module: &Module, run: &Run, workers: &[Workers]) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether clang is there.
+fn ready() -> bool {
+    let ready = Command::new(CLANG).arg("--version").output().is_ok();
+    let missing = format!("{CLANG} is missing: apt-get install clang-19 lld-19");
+    assert!(ready || !is_long(), "{missing}");
+    if !ready {
+        eprintln!("not run: {missing}");
+    }
+    ready
+}
+
+fn is_long() -> bool {
+    std::env::var_os("ANYWARP_TEST_LONG").is_some()
+}
+
 /// `ONLY=name` runs the files whose names contain it.
 #[test]
 fn kernels_compute_what_their_files_say() {
-    if Command::new(CLANG).arg("--version").output().is_err() {
-        let missing = format!("{CLANG} is missing: apt-get install clang-19 lld-19");
-        assert!(std::env::var_os("ANYWARP_TEST_LONG").is_none(), "{missing}");
-        eprintln!("not run: {missing}");
+    if !ready() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -122,4 +134,50 @@ fn kernels_compute_what_their_files_say() {
         }
     }
     assert!(failures.is_empty(), "{} do not hold:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Code with changed words is refused, or becomes a module that keeps the rules of wave IR.
+#[test]
+fn changed_code_is_refused_or_keeps_the_rules() {
+    if !ready() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let rounds = if is_long() { 2000 } else { 100 };
+    let (mut kept, mut refused) = (0, 0);
+    let mut state = 2026u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for (file, (target, options)) in files().iter().zip(TARGETS.iter().cycle()) {
+        let into = folder.path().join("object");
+        let original = compiled(file, target, options, "-O2", &into).expect("a code object");
+        let object = gcn::CodeObject::read(&original).expect("a code object");
+        let code = object.code(&object.kernels[0]).expect("code");
+        let start = code.as_ptr() as usize - original.as_ptr() as usize;
+        for _ in 0..rounds {
+            let mut bytes = original.clone();
+            for _ in 0..random() % 4 + 1 {
+                let at = start + random() as usize % (code.len() / 4) * 4;
+                let word = &mut bytes[at..at + 4];
+                match random() % 3 {
+                    0 => word[random() as usize % 4] ^= 1 << (random() % 8),
+                    1 => word[..2].copy_from_slice(&(random() as u16).to_le_bytes()),
+                    _ => word.copy_from_slice(&(random() as u32).to_le_bytes()),
+                }
+            }
+            match lowered(&bytes) {
+                Ok(_) => kept += 1,
+                Err(why) => {
+                    let told = why.lines().all(|line| line.starts_with("0x"));
+                    assert!(told, "{}: {why}", file.display());
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(kept > 0 && refused > 0, "{kept} kept, {refused} refused");
 }
