@@ -64,7 +64,7 @@ impl Registers {
     }
 
     /// A lane's number with other low bits.
-    fn with_low(&mut self, lane: Value, low: Value, group: u32) -> Value {
+    pub fn with_low(&mut self, lane: Value, low: Value, group: u32) -> Value {
         let rest = self.word(!(group - 1));
         let rest = self.int(IntOp::And, lane, rest);
         self.int(IntOp::Or, rest, low)

@@ -1,11 +1,11 @@
 //! Memory: scalar loads, global, flat and LDS accesses.
 
 use gcn::isa::{Inst, Mod, Operand, Role, Value as Place};
-use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, Scope, ShiftOp, Space};
+use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, SReg, Scope, ShiftOp, Space};
 use wave::{Ty, Value};
 
 use crate::error::Result;
-use crate::operand::operand;
+use crate::operand::{immediate, operand};
 use crate::registers::{Reg, Registers};
 
 /// What a memory instruction does, by the end of its name.
@@ -222,7 +222,15 @@ impl Registers {
         let rest = name.strip_prefix("ds_").unwrap_or(name);
         let address = self.words(operand(inst, Role::Addr)?.value, 1)?[0];
         if rest == "bpermute_b32" {
-            return self.permuted(inst, address);
+            let (offset, two) = (self.word(inst.modifier(Mod::Offset)), self.word(2));
+            let address = self.int(IntOp::Add, address, offset);
+            let lane = self.shift(ShiftOp::ShrU, address, two);
+            let data = self.words(operand(inst, Role::Data0)?.value, 1)?[0];
+            return self.exchanged(inst, data, lane);
+        }
+        if rest == "swizzle_b32" {
+            let lane = self.swizzled(immediate(inst, Role::Offset)? as u32)?;
+            return self.exchanged(inst, address, lane);
         }
         let address = self.resized(address, Ty::I64);
         let at = |offset: u32| At { space: Space::Shared, address, offset: offset as i32 };
@@ -250,15 +258,35 @@ impl Registers {
         self.access(inst, access, at(inst.modifier(Mod::Offset)), Role::Data0, Role::Vdst)
     }
 
-    /// The data of the lane that an address divided by 4 names; 0 if it is not active. No memory is involved.
-    fn permuted(&mut self, inst: &Inst, address: Value) -> Result<()> {
-        let data = self.words(operand(inst, Role::Data0)?.value, 1)?[0];
+    /// The lane that a swizzle's offset names: two bits for each lane of four, or masks for and, or and exclusive
+    /// or of the lane's number among 32.
+    fn swizzled(&mut self, offset: u32) -> Result<Value> {
+        let lane = self.op1(Op::Special(SReg::LaneId), &[]);
+        let part = |low: u32| offset >> low & 31;
+        let (low, group) = match offset >> 14 {
+            2 => {
+                let (own, one) = (self.amount(lane, 4), self.word(1));
+                let by = self.shift(ShiftOp::Shl, own, one);
+                let all = self.word(offset & 0xff);
+                let chosen = self.shift(ShiftOp::ShrU, all, by);
+                (self.amount(chosen, 4), 4)
+            }
+            0 | 1 => {
+                let (and, or, xor) = (self.word(part(0)), self.word(part(5)), self.word(part(10)));
+                let low = self.int(IntOp::And, lane, and);
+                let low = self.int(IntOp::Or, low, or);
+                (self.int(IntOp::Xor, low, xor), 32)
+            }
+            _ => return Err("swizzles that rotate are not supported yet".to_owned()),
+        };
+        Ok(self.with_low(lane, low, group))
+    }
+
+    /// The data of another lane; 0 if that is not active. No memory is involved.
+    fn exchanged(&mut self, inst: &Inst, data: Value, lane: Value) -> Result<()> {
         let Place::Vgpr(into) = operand(inst, Role::Vdst)?.value else {
             return Err("the result is no VGPR".to_owned());
         };
-        let (offset, two) = (self.word(inst.modifier(Mod::Offset)), self.word(2));
-        let address = self.int(IntOp::Add, address, offset);
-        let lane = self.shift(ShiftOp::ShrU, address, two);
         let lane = self.amount(lane, self.lanes);
         let mut value = self.of_lane(data, lane);
         if self.active().is_some() {

@@ -1,7 +1,9 @@
 //! Vector instructions.
 
 use gcn::isa::{Inst, Mod, Role, Value as Place};
-use wave::op::{CountOp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, IntUnOp, Op, Round, SReg, ShiftOp};
+use wave::op::{
+    CountOp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, IntUnOp, Op, PrmtMode, Round, SReg, ShiftOp,
+};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -317,6 +319,27 @@ impl Registers {
         self.write_vector(inst, value, fmt)
     }
 
+    /// Bytes of two words, by a byte of the selector for each: 0 to 3 of the low word, 4 to 7 of the high one, 12
+    /// for zeros, and above that for ones.
+    fn permuted_bytes(&mut self, high: Value, low: Value, selector: u32) -> Result<Value> {
+        let (mut nibbles, mut kept, mut ones) = (0, 0, 0);
+        for (i, byte) in selector.to_le_bytes().into_iter().enumerate() {
+            match byte {
+                0..8 => {
+                    nibbles |= u32::from(byte) << (4 * i);
+                    kept |= 0xff << (8 * i);
+                }
+                8..12 => return Err("selectors that repeat a sign are not supported yet".to_owned()),
+                12 => {}
+                _ => ones |= 0xff << (8 * i),
+            }
+        }
+        let (nibbles, kept, ones) = (self.word(nibbles), self.word(kept), self.word(ones));
+        let value = self.op1(Op::Prmt(PrmtMode::Default), &[low, high, nibbles]);
+        let value = self.int(IntOp::And, value, kept);
+        Ok(self.int(IntOp::Or, value, ones))
+    }
+
     /// The low 24 bits, extended.
     fn low_24(&mut self, value: Value, signed: bool) -> Value {
         let (zero, length) = (self.word(0), self.word(24));
@@ -392,6 +415,13 @@ impl Registers {
                 let (bytes, three) = (self.amount(amount, 4), self.word(3));
                 let amount = self.shift(ShiftOp::Shl, bytes, three);
                 self.op1(Op::Funnel { left: false, clamp: false }, &[low, high, amount])
+            }
+            "v_perm_b32" => {
+                let (high, low) = two(self)?;
+                let Place::Literal(selector) = operand(inst, Role::Src2)?.value else {
+                    return Err("a selector in a register is not supported yet".to_owned());
+                };
+                self.permuted_bytes(high, low, selector)?
             }
             "v_bfm_b32" => {
                 let (length, position) = two(self)?;
