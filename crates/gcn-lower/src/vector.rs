@@ -319,25 +319,40 @@ impl Registers {
         self.write_vector(inst, value, fmt)
     }
 
-    /// Bytes of two words, by a byte of the selector for each: 0 to 3 of the low word, 4 to 7 of the high one, 12
-    /// for zeros, and above that for ones.
-    fn permuted_bytes(&mut self, high: Value, low: Value, selector: u32) -> Result<Value> {
-        let (mut nibbles, mut kept, mut ones) = (0, 0, 0);
-        for (i, byte) in selector.to_le_bytes().into_iter().enumerate() {
-            match byte {
-                0..8 => {
-                    nibbles |= u32::from(byte) << (4 * i);
-                    kept |= 0xff << (8 * i);
-                }
-                8..12 => return Err("selectors that repeat a sign are not supported yet".to_owned()),
-                12 => {}
-                _ => ones |= 0xff << (8 * i),
-            }
+    /// Bytes of two words, by a byte of the selector for each: 0 to 3 are those of the low word, 4 to 7 those of
+    /// the high one, 8 to 11 the signs of the four halves, 12 zeros, and all above ones.
+    fn permuted_bytes(&mut self, high: Value, low: Value, selector: Value) -> Value {
+        let mut nibbles = self.word(0);
+        for byte in 0..4 {
+            let (position, three, to, four) =
+                (self.word(byte * 8), self.word(3), self.word(byte * 4), self.word(4));
+            let part = self.op1(Op::Bfe { signed: false, ty: Ty::I32 }, &[selector, position, three]);
+            nibbles = self.op1(Op::Bfi(Ty::I32), &[part, nibbles, to, four]);
         }
-        let (nibbles, kept, ones) = (self.word(nibbles), self.word(kept), self.word(ones));
-        let value = self.op1(Op::Prmt(PrmtMode::Default), &[low, high, nibbles]);
-        let value = self.int(IntOp::And, value, kept);
-        Ok(self.int(IntOp::Or, value, ones))
+        let permute = Op::Prmt(PrmtMode::Default);
+        let bytes = self.op1(permute.clone(), &[low, high, nibbles]);
+        // The signs of bytes 1, 3, 5 and 7; then zeros and three times ones.
+        let (signs, rest) = (self.word(0xfdb9), self.word(0xffff_ff00));
+        let signs = self.op1(permute.clone(), &[low, high, signs]);
+        let others = self.op1(permute, &[signs, rest, nibbles]);
+        let (eight, above) = (self.bytes_with(selector, &[3]), self.bytes_with(selector, &[4, 5, 6, 7]));
+        let kept = self.not(eight);
+        let (bytes, others) = (self.int(IntOp::And, bytes, kept), self.int(IntOp::And, others, eight));
+        let value = self.int(IntOp::Or, bytes, others);
+        self.int(IntOp::Or, value, above)
+    }
+
+    /// Ones in the bytes of a word in which one of these bits is set.
+    fn bytes_with(&mut self, word: Value, bits: &[u32]) -> Value {
+        let mut any = self.word(0);
+        for bit in bits {
+            let by = self.word(*bit);
+            let shifted = self.shift(ShiftOp::ShrU, word, by);
+            any = self.int(IntOp::Or, any, shifted);
+        }
+        let (lowest, ones) = (self.word(0x0101_0101), self.word(0xff));
+        let flags = self.int(IntOp::And, any, lowest);
+        self.int(IntOp::Mul, flags, ones)
     }
 
     /// The low 24 bits, extended.
@@ -418,10 +433,8 @@ impl Registers {
             }
             "v_perm_b32" => {
                 let (high, low) = two(self)?;
-                let Place::Literal(selector) = operand(inst, Role::Src2)?.value else {
-                    return Err("a selector in a register is not supported yet".to_owned());
-                };
-                self.permuted_bytes(high, low, selector)?
+                let selector = self.source(inst, Role::Src2)?;
+                self.permuted_bytes(high, low, selector)
             }
             "v_bfm_b32" => {
                 let (length, position) = two(self)?;

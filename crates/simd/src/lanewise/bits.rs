@@ -109,12 +109,12 @@ fn permute(e: &mut Emit, a: Operand, b: Operand, selector: u32) -> Operand {
 }
 
 /// The processor's byte shuffle within 16 bytes. Each byte of an element has its index in the same position
-/// of `at`. `v` and `at` have 128 bytes.
+/// of `at`. `v` and `at` have four bytes a lane, of one warp of 32 lanes at least.
 fn shuffle_bytes(e: &mut Emit, v: Operand, at: Operand) -> Operand {
     let (name, bytes) =
         if e.avx512 { ("llvm.x86.avx512.pshuf.b.512", 64) } else { ("llvm.x86.avx2.pshuf.b", 32) };
     let mut done: Vec<Operand> = Vec::new();
-    for first in (0..128).step_by(bytes) {
+    for first in (0..v.ty().count()).step_by(bytes) {
         let args = [v, at].map(|v| e.ir.shuffle(v, None, first..first + bytes));
         done.push(e.ir.intrinsic(name, [None; 2], args[0].ty(), &args));
     }
