@@ -1,6 +1,6 @@
 //! Reading and writing the operands of instructions.
 
-use gcn::isa::{Inst, Mod, Operand, Part, Role, Special, Type, Value as Place};
+use gcn::isa::{Inst, Mod, Operand, Part, Role, Special, Type, Value as Place, inline_bits};
 use wave::op::{FloatMode, FloatOp, IntCmp, IntOp, Op, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
@@ -8,31 +8,8 @@ use wave::{Ty, Value};
 use crate::error::Result;
 use crate::registers::{Reg, Registers};
 
-/// The bits of the inline floats, by format: 0.5, −0.5, 1, −1, 2, −2, 4, −4, 1/2π (AMD's instruction set
-/// documents, "Scalar Operands").
-const HALVES: [u64; 9] = [0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118];
-const SINGLES: [u64; 9] = [
-    0x3f00_0000,
-    0xbf00_0000,
-    0x3f80_0000,
-    0xbf80_0000,
-    0x4000_0000,
-    0xc000_0000,
-    0x4080_0000,
-    0xc080_0000,
-    0x3e22_f983,
-];
-const DOUBLES: [u64; 9] = [
-    0x3fe0_0000_0000_0000,
-    0xbfe0_0000_0000_0000,
-    0x3ff0_0000_0000_0000,
-    0xbff0_0000_0000_0000,
-    0x4000_0000_0000_0000,
-    0xc000_0000_0000_0000,
-    0x4010_0000_0000_0000,
-    0xc010_0000_0000_0000,
-    0x3fc4_5f30_6dc9_c882,
-];
+/// The inline float 1.0.
+const INLINE_ONE: u8 = 2;
 
 /// What SDWA does with the rest of a result's register.
 const UNUSED_PAD: u32 = 0;
@@ -46,6 +23,15 @@ fn part_of(select: u32) -> Result<(u32, u32)> {
         4 | 5 => Ok(((select - 4) * 16, 16)),
         6 => Ok((0, 32)),
         other => Err(format!("a selection of {other} has no meaning")),
+    }
+}
+
+/// The type of an operand in a float format.
+fn type_of(fmt: Fmt) -> Type {
+    match fmt {
+        Fmt::F16 => Type::F16,
+        Fmt::F64 => Type::F64,
+        _ => Type::F32,
     }
 }
 
@@ -117,15 +103,7 @@ impl Registers {
         let ty = if wide { Ty::I64 } else { Ty::I32 };
         Ok(match o.value {
             Place::Int(value) => self.constant(ty, i64::from(value) as u64),
-            Place::Float(index) => {
-                let bits = match o.ty {
-                    Type::F16 | Type::V2F16 | Type::I16 | Type::V2I16 => &HALVES,
-                    _ if wide => &DOUBLES,
-                    _ => &SINGLES,
-                };
-                let bits = bits.get(usize::from(index)).ok_or("no such constant")?;
-                self.constant(ty, *bits)
-            }
+            Place::Float(index) => self.constant(ty, inline_bits(index, o.ty)),
             // The upper half of a double, or a sign-extended integer.
             Place::Literal(word) if wide && o.ty == Type::F64 => self.constant(ty, u64::from(word) << 32),
             Place::Literal(word) if wide => self.constant(ty, i64::from(word as i32) as u64),
@@ -298,23 +276,11 @@ impl Registers {
             _ => Some(0),
         };
         if let Some(index) = factor {
-            let bits = match fmt {
-                Fmt::F16 => HALVES[index],
-                Fmt::F64 => DOUBLES[index],
-                _ => SINGLES[index],
-            };
-            let factor = self.constant(fmt.ty(), bits);
+            let factor = self.constant(fmt.ty(), inline_bits(index, type_of(fmt)));
             value = self.op1(Op::Float(FloatOp::Mul, FloatMode::rn(fmt)), &[value, factor]);
         }
         if clamp {
-            let one = self.constant(
-                fmt.ty(),
-                match fmt {
-                    Fmt::F16 => HALVES[2],
-                    Fmt::F64 => DOUBLES[2],
-                    _ => SINGLES[2],
-                },
-            );
+            let one = self.constant(fmt.ty(), inline_bits(INLINE_ONE, type_of(fmt)));
             // A product with one: exact, clamped, and 0 for a NaN.
             let mode = FloatMode { sat: true, ..FloatMode::rn(fmt) };
             value = self.op1(Op::Float(FloatOp::Mul, mode), &[value, one]);

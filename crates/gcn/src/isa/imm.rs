@@ -40,7 +40,9 @@ const F64: [u64; 9] = [
 const INVERSE_32: &str = "0.15915494";
 const INVERSE_64: &str = "0.15915494309189532";
 
-/// The bits of an inline float (0 to 8) in a type.
+/// The bits of an inline float in a type, by its index: 0.5, -0.5, 1, -1, 2, -2, 4, -4, 1/2π (AMD's
+/// instruction set documents, "Scalar Operands"). Types that are no floats have those of 32 bits, or of 64.
+#[must_use]
 pub fn inline_bits(index: u8, ty: Type) -> u64 {
     let table = match ty {
         Type::F16 | Type::V2F16 | Type::I16 => F16,

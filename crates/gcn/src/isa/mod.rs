@@ -13,5 +13,6 @@ mod print;
 mod table;
 
 pub use decode::{Decoder, Refusal};
+pub use imm::inline_bits;
 pub use inst::{Inst, Mod, Operand, Part, Role, Special, Type, Value};
 pub use table::{Encoding, Op};
