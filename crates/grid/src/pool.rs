@@ -22,6 +22,10 @@ use crate::watchdog::Watchdog;
 /// How long a worker looks for work before it sleeps.
 const SPIN: Duration = Duration::from_micros(30);
 
+/// The same where the last launch came within this time: a program that launches in a loop. Waking a thread
+/// takes about as long as [`SPIN`].
+const SPIN_IN_LOOPS: Duration = Duration::from_micros(200);
+
 /// Maximum number of launches that workers can take part in at the same time.
 const SLOTS: usize = 16;
 
@@ -201,15 +205,17 @@ impl Pool {
         }
     }
 
-    /// Waits until the epoch is not `seen`.
-    fn idle(&self, seen: u32) {
+    /// Waits until the epoch is not `seen`, and looks for `patience` before it sleeps. Returns how long to look
+    /// the next time.
+    fn idle(&self, seen: u32, patience: Duration) -> Duration {
         let changed = || self.epoch.0.load(Ordering::SeqCst) != seen;
+        let start = Instant::now();
+        let next = || if start.elapsed() < SPIN_IN_LOOPS { SPIN_IN_LOOPS } else { SPIN };
         if self.spin {
-            let start = Instant::now();
-            while start.elapsed() < SPIN {
+            while start.elapsed() < patience {
                 for _ in 0..32 {
                     if changed() {
-                        return;
+                        return next();
                     }
                     std::hint::spin_loop();
                 }
@@ -225,6 +231,7 @@ impl Pool {
             self.more.store(more.saturating_sub(WAKE), Ordering::Relaxed);
             futex::wake(&self.epoch.0, more.min(WAKE));
         }
+        next()
     }
 
     /// A machine for a calling thread.
@@ -251,13 +258,14 @@ fn serve(pool: Arc<Pool>, index: u32) {
         tracing::warn!("no memory for the stack of worker {index}; going on with fewer");
         return;
     };
+    let mut patience = SPIN;
     loop {
         let seen = pool.epoch.0.load(Ordering::SeqCst);
         if pool.stop.load(Ordering::SeqCst) {
             return;
         }
         pool.help(&mut multiprocessor);
-        pool.idle(seen);
+        patience = pool.idle(seen, patience);
     }
 }
 

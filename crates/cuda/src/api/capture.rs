@@ -112,7 +112,7 @@ api! {
     Object Legal fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
         graph.set(0);
         let captured = stream(handle, own)?.end_capture()?;
-        // Nothing names the graph of a capture that ends without a place for it.
+        // The program gave no place for the graph, so nothing names it.
         if graph.is_null() {
             graph::destroy(captured.handle)
         } else {

@@ -397,7 +397,7 @@ impl NodeParams {
             }
             kind::MEMSET => filling(&self.read(0)?, self.words[5]),
             kind::HOST => host(&self.read(0)?),
-            // Any other ownership is a copy's (recorded on an H200).
+            // With any other ownership the child is copied (recorded on an H200).
             kind::GRAPH => child(self.words[0], self.words[1] as u32 == MOVED),
             kind::EMPTY => Ok(Work::Empty),
             kind::WAIT_EVENT => Ok(Work::Wait(event(self.words[0])?)),

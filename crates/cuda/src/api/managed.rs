@@ -14,7 +14,7 @@ fn advise(address: u64, size: usize, advice: u32, location: Location) -> Result<
     managed::advise(address, size as u64, advice, location, driver()?.devices.len())
 }
 
-/// Whether advice takes a location; others do not look at it.
+/// Whether this kind of advice takes a location; the other kinds ignore it.
 fn takes_location(number: u32) -> bool {
     matches!(number, advice::SET_PREFERRED_LOCATION | advice::SET_ACCESSED_BY | advice::UNSET_ACCESSED_BY)
 }

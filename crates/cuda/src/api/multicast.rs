@@ -8,7 +8,7 @@ use crate::abi::{In, Out};
 use crate::api;
 use crate::types::{CUdevice, CUdeviceptr, Handle, MulticastProp};
 
-/// Without a device that takes part in multicast, nothing else is looked at.
+/// Without a device that takes part in multicast, nothing else is checked.
 fn supported() -> Result<()> {
     let devices = &driver()?.devices;
     let some = devices.iter().any(|device| device.known(attribute::MULTICAST_SUPPORTED) != 0);

@@ -120,7 +120,7 @@ api! {
         history::unregister(handle)
     }
 
-    /// Flags are not looked at, here and below.
+    /// Flags are ignored, here and below.
     Nothing Legal fn cuLogsCurrent(out: Out<u32>, _flags: u32) {
         out.required()?;
         out.set(history::current());

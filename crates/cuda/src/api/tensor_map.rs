@@ -109,7 +109,7 @@ api! {
 
     Nothing Legal fn cuTensorMapReplaceAddress(map: Out<[u64; WORDS]>, address: u64) {
         let mut words = map.read()?;
-        // The words are not looked at: they need not be a map.
+        // The words are not checked: they need not be a map.
         if address == 0 || !tensormap::is_address(address) {
             return Err(Error::InvalidValue);
         }

@@ -111,7 +111,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 /// conditional nodes too, on stacks that may be small, so that these count more.
 const DEEPEST: u32 = 512;
 const CONDITIONAL_WEIGHT: u32 = 4;
-/// The same of a child node.
+/// The same for a child node.
 const CHILD_WEIGHT: u32 = 1;
 
 /// The graph of a handle.

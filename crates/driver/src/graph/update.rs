@@ -42,8 +42,8 @@ pub enum Outcome {
 /// Which interface asks for an update. They differ in what it may change about a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Of a copy of several rows only the addresses, and no address to memory of another context (recorded on
-    /// an H200).
+    /// A copy of several rows may change its addresses alone, and not to memory of another context (recorded
+    /// on an H200).
     Cuda,
     /// Everything but the direction and the kinds of memory.
     Hip,
