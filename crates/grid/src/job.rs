@@ -9,6 +9,7 @@ use crate::enter::Gate;
 use crate::fault::{Fault, FaultKind};
 use crate::launch::Launch;
 use crate::signals;
+use crate::stretches::Stretches;
 
 /// A value on its own cache lines.
 #[derive(Debug, Default)]
@@ -37,6 +38,10 @@ pub(crate) struct Job<'a> {
     /// Maximum number of units that a worker takes while other workers are available.
     pub share: u64,
     next: Aligned<AtomicU64>,
+    /// Whether units are taken in order, because they may wait for each other.
+    ordered: bool,
+    /// The units, if they are not taken in order.
+    stretches: Stretches,
     failed: AtomicBool,
     fault: Mutex<Option<Fault>>,
     members: Mutex<Vec<Member>>,
@@ -72,6 +77,8 @@ impl<'a> Job<'a> {
             deterministic,
             share: units.div_ceil(u64::from(workers.max(1))),
             next: Aligned(AtomicU64::new(0)),
+            ordered: launch.code.suspends() || launch.cluster.is_some(),
+            stretches: Stretches::new(units, workers),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
             members: Mutex::new(Vec::new()),
@@ -100,27 +107,24 @@ impl<'a> Job<'a> {
         self.called.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Takes the next units: the first one's number and their number, at most `most`. The number shrinks
-    /// towards the end, so that all workers finish at about the same time.
-    pub(crate) fn claim(&self, most: u64) -> Option<(u64, u64)> {
-        let next = &self.next.0;
-        let mut first = next.load(Ordering::Relaxed);
+    /// Takes the next units for a worker, if units do not wait for each other: see [`Stretches::take`].
+    pub(crate) fn claim(&self, worker: u32, most: u64, alone: bool) -> Option<(u64, u64)> {
         if self.units == 1 {
             // Such a launch is not shared with other workers.
+            let next = &self.next.0;
+            let first = next.load(Ordering::Relaxed);
             next.store(1, Ordering::Relaxed);
             return (first == 0).then_some((0, 1));
         }
-        loop {
-            let left = self.units.checked_sub(first).filter(|&l| l != 0)?;
-            let count = (left / (4 * u64::from(self.workers))).clamp(1, most.max(1));
-            match next.compare_exchange_weak(first, first + count, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Some((first, count)),
-                Err(now) => first = now,
-            }
-        }
+        self.stretches.take(worker, most, alone)
     }
 
-    /// Takes the next unit.
+    /// Takes a unit for a worker's block, which does its work in its place.
+    pub(crate) fn cancel(&self, worker: u32) -> Option<u64> {
+        if self.ordered { self.claim_one() } else { self.claim(worker, 1, false).map(|(first, _)| first) }
+    }
+
+    /// Takes the next unit in order.
     pub(crate) fn claim_one(&self) -> Option<u64> {
         let next = &self.next.0;
         if self.workers == 1 {
@@ -140,7 +144,8 @@ impl<'a> Job<'a> {
 
     /// Number of units that have not been taken.
     pub(crate) fn left(&self) -> u64 {
-        self.units.saturating_sub(self.next.0.load(Ordering::Relaxed))
+        let taken = self.next.0.load(Ordering::Relaxed) + self.stretches.taken();
+        self.units.saturating_sub(taken)
     }
 
     pub(crate) fn has_failed(&self) -> bool {

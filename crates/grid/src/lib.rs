@@ -34,6 +34,7 @@ mod pool;
 mod runtime;
 mod signals;
 mod spare;
+mod stretches;
 mod watchdog;
 
 pub use code::{CodeRange, Place, register_code_range};

@@ -223,7 +223,7 @@ impl Multiprocessor {
     unsafe fn whole_blocks(&mut self, job: &Job, sharing: &mut Sharing) {
         while !job.has_failed() {
             let most = if job.deterministic { 1 } else { sharing.most() };
-            let Some((first, count)) = job.claim(most) else { return };
+            let Some((first, count)) = job.claim(self.smid, most, sharing.alone()) else { return };
             let Some(resident) = self.residents.first_mut() else { return };
             resident.fill_shared(job);
             resident.block.ctaid = job.launch.block_index(first);

@@ -99,6 +99,11 @@ impl<'a> Sharing<'a> {
         sharing
     }
 
+    /// Whether no other worker has been called yet.
+    pub(crate) fn alone(&self) -> bool {
+        !self.settled
+    }
+
     /// Maximum number of blocks to take at a time.
     pub(crate) fn most(&self) -> u64 {
         self.most
