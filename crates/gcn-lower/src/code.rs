@@ -33,6 +33,10 @@ pub(crate) enum Next {
     Jumps(u64),
     /// At an address, or with the next instruction.
     Branches(u64),
+    /// In a function, at this address or at one in registers; the function returns after the instruction.
+    Calls(Option<u64>),
+    /// At an address in registers.
+    Leaves,
     /// Not at all.
     Ends,
 }
@@ -57,22 +61,33 @@ pub(crate) fn next(inst: &Inst) -> Result<Next, String> {
             | "s_cbranch_execz" | "s_cbranch_execnz" => Next::Branches(target()?),
             _ => return Err("this branch is not supported".to_owned()),
         },
-        "s_setpc_b64" | "s_swappc_b64" | "s_call_b64" | "s_rfe_b64" => {
-            return Err("calls and jumps to addresses in registers are not supported".to_owned());
+        "s_call_b64" => Next::Calls(Some(target()?)),
+        "s_swappc_b64" => Next::Calls(None),
+        "s_setpc_b64" => Next::Leaves,
+        "s_rfe_b64" | "s_rfe_restore_b64" | "s_cbranch_join" => {
+            return Err("only trap handlers and forks return so, which are not supported".to_owned());
         }
         _ => Next::Falls,
     })
 }
 
 impl Code {
-    /// Decodes what can be reached from the kernel's entry.
+    /// Decodes what can be reached from the kernel's entry without calls.
     pub fn read(object: &CodeObject<'_>, kernel: &Kernel, target: Target) -> Result<Code, Vec<Error>> {
         let lanes = kernel.descriptor.wave_size();
         let entry = kernel.entry;
+        let mut code = Code { instructions: BTreeMap::new(), leaders: BTreeSet::new(), entry, target, lanes };
+        code.read_from(object, entry)?;
+        Ok(code)
+    }
+
+    /// Decodes what can be reached from an address without calls.
+    pub fn read_from(&mut self, object: &CodeObject<'_>, entry: u64) -> Result<(), Vec<Error>> {
+        let (target, lanes) = (self.target, self.lanes);
+        let code = self;
         let refuse = |address, message: String| vec![Error { address, message }];
         let decoder = Decoder::new(target, lanes)
             .ok_or_else(|| refuse(entry, format!("the instructions of {} are not known", target.name)))?;
-        let mut code = Code { instructions: BTreeMap::new(), leaders: BTreeSet::new(), entry, target, lanes };
         let mut errors = Vec::new();
         let mut open = vec![entry];
         while let Some(leader) = open.pop() {
@@ -108,7 +123,11 @@ impl Code {
                         open.extend([to, after]);
                         break;
                     }
-                    Ok(Next::Ends) => break,
+                    Ok(Next::Calls(_)) => {
+                        open.push(after);
+                        break;
+                    }
+                    Ok(Next::Leaves | Next::Ends) => break,
                     Err(reason) => {
                         errors.push(Error { address, message: format!("{text}: {reason}") });
                         break;
@@ -124,7 +143,7 @@ impl Code {
             }
             end = address + u64::from(inst.size);
         }
-        if errors.is_empty() { Ok(code) } else { Err(errors) }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// The instructions of the block that begins at an address.

@@ -1,44 +1,39 @@
 //! A kernel: its blocks, and the registers that the hardware sets before the first instruction (LLVM's "User
 //! Guide for AMDGPU Backend", "Initial Kernel Execution State").
 
-use std::collections::BTreeMap;
-
-use gcn::isa::Inst;
+use gcn::isa::{Inst, Role};
 use gcn::object::{Field, Kernel, KernelDescriptor};
 use gcn::{CodeObject, Generation};
+use wave::layout::RECURSION_STACK;
 use wave::op::{BarMode, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Block, BlockCall, Function, KernelInfo, Loc, ParamInfo, Terminator, Ty, Value};
 
 use crate::code::{self, Code, Next};
 use crate::error::{Error, Result};
+use crate::graph::{End, Graph};
 use crate::registers::{Reg, Registers};
+use crate::{buffer, memory, smem};
 
 /// Lowers a kernel whose code was read.
 pub(crate) fn lower(
     object: &CodeObject<'_>,
     kernel: &Kernel,
-    code: &Code,
+    mut code: Code,
 ) -> std::result::Result<Function, Vec<Error>> {
     let generation = code.target.generation;
     let mut state = Registers::new(&kernel.name, code.lanes, generation);
     let at_entry = |message| vec![Error { address: code.entry, message }];
     state.begin();
     state.initial(&kernel.descriptor, generation).map_err(at_entry)?;
-    let mut lowering =
-        Lowering { code, blocks: BTreeMap::new(), missing: BTreeMap::new(), errors: Vec::new() };
-    for leader in &code.leaders {
-        let block = state.func.new_block();
-        lowering.blocks.insert(*leader, block);
+    let graph = Graph::of(object, &mut code, state.words.clone())?;
+    if graph.is_unbounded() {
+        state.grow_scratch(RECURSION_STACK as u32);
     }
-    for leader in &code.leaders {
-        for next in lowering.successors(*leader) {
-            *lowering.missing.entry(next).or_insert(0) += 1;
-        }
-    }
-    *lowering.missing.entry(code.entry).or_insert(0) += 1;
-    lowering.jump(&mut state, code.entry);
-    for leader in &code.leaders {
-        lowering.block(&mut state, *leader);
+    state.apertures = memory::uses_apertures(object, kernel, &code);
+    let mut lowering = Lowering::new(&code, &graph, &mut state);
+    lowering.jump(&mut state, 0);
+    for number in 0..graph.nodes.len() {
+        lowering.block(&mut state, number);
     }
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);
@@ -68,74 +63,98 @@ fn info(object: &CodeObject<'_>, kernel: &Kernel) -> KernelInfo {
 
 struct Lowering<'a> {
     code: &'a Code,
-    blocks: BTreeMap<u64, Block>,
+    graph: &'a Graph,
+    /// By node.
+    blocks: Vec<Block>,
     /// Edges to each block that are not recorded yet.
-    missing: BTreeMap<u64, u32>,
+    missing: Vec<u32>,
     errors: Vec<Error>,
 }
 
-impl Lowering<'_> {
-    /// The leaders that control can go to at the end of a block.
-    fn successors(&self, leader: u64) -> Vec<u64> {
-        let Some(last) = self.code.block(leader).last() else { return Vec::new() };
-        let after = last.address + u64::from(last.size);
-        match code::next(last) {
-            Ok(Next::Falls) => vec![after],
-            Ok(Next::Jumps(to)) => vec![to],
-            Ok(Next::Branches(to)) => vec![to, after],
-            Ok(Next::Ends) | Err(_) => Vec::new(),
+impl<'a> Lowering<'a> {
+    fn new(code: &'a Code, graph: &'a Graph, state: &mut Registers) -> Lowering<'a> {
+        let blocks = graph.nodes.iter().map(|_| state.func.new_block()).collect();
+        let mut missing = vec![0; graph.nodes.len()];
+        missing[..1].fill(1);
+        for to in graph.nodes.iter().flat_map(|node| node.end.targets()) {
+            missing[to] += 1;
         }
+        Lowering { code, graph, blocks, missing, errors: Vec::new() }
     }
 
     /// Records an edge from the current block; returns the target.
-    fn edge(&mut self, state: &mut Registers, to: u64) -> Option<Block> {
-        let block = *self.blocks.get(&to)?;
+    fn edge(&mut self, state: &mut Registers, to: usize) -> Block {
+        let block = self.blocks[to];
         state.ssa.edge(state.block, block);
         state.note_exec(block);
-        if let Some(missing) = self.missing.get_mut(&to) {
-            *missing = missing.saturating_sub(1);
-            if *missing == 0 {
-                state.ssa.seal(block);
-            }
+        self.missing[to] -= 1;
+        if self.missing[to] == 0 {
+            state.ssa.seal(block);
         }
-        Some(block)
+        block
     }
 
-    fn jump(&mut self, state: &mut Registers, to: u64) {
-        if let Some(block) = self.edge(state, to) {
-            state.terminate(Terminator::Jump(BlockCall::to(block)));
-        }
+    fn jump(&mut self, state: &mut Registers, to: usize) {
+        let block = self.edge(state, to);
+        state.terminate(Terminator::Jump(BlockCall::to(block)));
     }
 
-    fn block(&mut self, state: &mut Registers, leader: u64) {
-        let Some(&block) = self.blocks.get(&leader) else { return };
-        state.enter(block);
-        if self.missing.get(&leader) == Some(&0) {
+    fn block(&mut self, state: &mut Registers, number: usize) {
+        let node = &self.graph.nodes[number];
+        state.target = None;
+        state.enter(self.blocks[number]);
+        if self.missing[number] == 0 {
             state.restore_exec();
         }
-        let instructions: Vec<&Inst> = self.code.block(leader).collect();
+        state.words = node.known.clone();
+        let instructions: Vec<&Inst> = self.code.block(node.leader).collect();
         for inst in &instructions {
             state.loc = Loc { line: inst.address as u32, ..Loc::default() };
             if let Err(reason) = state.instruction(inst) {
                 self.errors.push(Error { address: inst.address, message: format!("{inst}: {reason}") });
             }
+            state.words.step(inst, |place| self.graph.stored.get(&place).copied());
         }
         let Some(last) = instructions.last() else { return };
-        let after = last.address + u64::from(last.size);
-        match code::next(last) {
-            Ok(Next::Falls) => self.jump(state, after),
-            Ok(Next::Jumps(to)) => self.jump(state, to),
-            Ok(Next::Branches(to)) => {
+        match &node.end {
+            End::Jumps(to) => self.jump(state, *to),
+            End::Branches(to, after) => {
                 let cond = state.condition(last.op.name());
-                let (then, els) = (self.edge(state, to), self.edge(state, after));
-                if let (Some(then), Some(els)) = (then, els) {
-                    let (then, els) = (BlockCall::to(then), BlockCall::to(els));
-                    state.terminate(Terminator::Branch { cond, then, els });
+                let (then, els) = (self.edge(state, *to), self.edge(state, *after));
+                let (then, els) = (BlockCall::to(then), BlockCall::to(els));
+                state.terminate(Terminator::Branch { cond, then, els });
+            }
+            End::Chooses(all) => {
+                if let Err(reason) = self.choose(state, last, all) {
+                    self.errors.push(Error { address: last.address, message: format!("{last}: {reason}") });
                 }
             }
-            Ok(Next::Ends) if last.op.name() == "s_trap" => state.terminate(Terminator::Trap),
-            Ok(Next::Ends) | Err(_) => state.terminate(Terminator::Exit),
+            End::Stops if last.op.name().starts_with("s_endpgm") => state.terminate(Terminator::Exit),
+            End::Stops => state.terminate(Terminator::Trap),
         }
+    }
+
+    /// Goes on at the address that an instruction's source holds.
+    fn choose(&mut self, state: &mut Registers, last: &Inst, all: &[(u64, usize)]) -> Result<()> {
+        let to = match state.target.take() {
+            Some(target) => target,
+            None => state.source(last, Role::Src0)?,
+        };
+        // The lanes read the same registers; the branches are the wave's.
+        let to = state.op(Op::Agree(Ty::I64), &[to])[0];
+        for (address, node) in all {
+            let here = state.code_address(*address);
+            let cond = state.compare(IntCmp::Eq, to, here);
+            let then = self.edge(state, *node);
+            let next = state.func.new_block();
+            state.ssa.edge(state.block, next);
+            state.ssa.seal(next);
+            let (then, els) = (BlockCall::to(then), BlockCall::to(next));
+            state.terminate(Terminator::Branch { cond, then, els });
+            state.enter(next);
+        }
+        state.terminate(Terminator::Trap);
+        Ok(())
     }
 }
 
@@ -174,15 +193,21 @@ impl Registers {
                 self.op(Op::Bar { mode: BarMode::Sync }, &[zero, zero]);
                 Ok(())
             }
+            "s_getpc_b64" | "s_swappc_b64" | "s_call_b64" => self.note_place(inst),
             _ if !matches!(code::next(inst)?, Next::Falls) => Ok(()),
             "s_sleep" => {
                 self.op(Op::Yield, &[]);
                 Ok(())
             }
-            _ if name.starts_with("s_load_") => self.scalar_load(inst, name),
+            "s_getreg_b32" | "s_setreg_b32" if memory::is_of_memory(inst, self.generation) => {
+                self.memory_register(inst, name)
+            }
+            _ if smem::is_access(name) => self.scalar_memory(inst, name),
             _ if name.starts_with("s_") => self.scalar(inst, name),
             _ if name.starts_with("v_") => self.vector(inst, name),
             _ if name.starts_with("global_") || name.starts_with("flat_") => self.global(inst, name),
+            _ if name.starts_with("scratch_") => self.scratch(inst, name),
+            _ if buffer::is_access(name) => self.buffer(inst, name),
             _ if name.starts_with("ds_") => self.lds(inst, name),
             // Caches: memory is coherent here.
             _ if name.starts_with("buffer_gl")
@@ -197,9 +222,7 @@ impl Registers {
 
     /// Sets the registers that a kernel begins with.
     fn initial(&mut self, descriptor: &KernelDescriptor, generation: Generation) -> Result<()> {
-        if descriptor.get(Field::EnablePrivateSegment) == 1 {
-            return Err("the kernel uses scratch memory, which is not supported yet".to_owned());
-        }
+        self.scratch_memory(descriptor);
         let mut next = 0u16;
         let pairs = [
             (Field::PrivateSegmentBuffer, 4, None),

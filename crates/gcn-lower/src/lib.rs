@@ -10,15 +10,21 @@
 //! the masks mean, so that a comparison and the instructions that use its mask need not go through bits, and
 //! nothing is selected while all lanes are active.
 
+mod access;
+mod buffer;
 mod code;
 mod compare;
 mod dpp;
 mod entry;
 mod error;
+mod flow;
+mod graph;
+mod lds;
 mod memory;
 mod operand;
 mod registers;
 mod scalar;
+mod smem;
 mod vector;
 
 pub use error::Error;
@@ -35,5 +41,5 @@ use wave::Function;
 pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<Error>> {
     let target = Target::of_name(object.target.target.name).unwrap_or(object.target.target);
     let code = code::Code::read(object, kernel, target)?;
-    entry::lower(object, kernel, &code)
+    entry::lower(object, kernel, code)
 }

@@ -1,419 +1,271 @@
-//! Memory: scalar loads, global, flat and LDS accesses.
+//! Addresses of global memory, flat memory and scratch, and what the hardware's registers say of them.
+//!
+//! A flat address is one of global memory, of LDS or of scratch. The last two have apertures: addresses with these
+//! upper halves, which no mapping of the host has, and whose lower halves are offsets in LDS or in the lane's
+//! scratch. An access of an aperture is one of the host address behind it.
 
-use gcn::isa::{Inst, Mod, Operand, Role, Value as Place};
-use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, SReg, Scope, ShiftOp, Space};
-use wave::{Ty, Value};
+use gcn::CodeObject;
+use gcn::Generation;
+use gcn::isa::{Inst, Mod, Role, Special, Value as Place};
+use gcn::object::{Field, Kernel, KernelDescriptor};
+use wave::func::Slot;
+use wave::op::{IntCmp, IntOp, Op, Space};
+use wave::{GlobalId, Ty, Value};
 
+use crate::access::{self, At, first_vgpr};
+use crate::code::Code;
 use crate::error::Result;
 use crate::operand::{immediate, operand};
-use crate::registers::{Reg, Registers};
+use crate::registers::Registers;
 
-/// What a memory instruction does, by the end of its name.
-#[derive(Clone, Copy)]
-enum Access {
-    /// Loads so many words.
-    Load(u8),
-    /// Loads a part of a word, and extends it.
-    LoadPart(Ty, bool),
-    /// Stores so many words.
-    Store(u8),
-    /// Stores the low part of a word.
-    StorePart(Ty),
-    /// An atomic.
-    Atomic(AtomOp, AtomTy),
+/// The upper halves of addresses in the apertures of LDS and of scratch. (SH_MEM_BASES holds their upper 16 bits.)
+pub(crate) const SHARED_APERTURE: u32 = 0x1_0000;
+pub(crate) const PRIVATE_APERTURE: u32 = 0x2_0000;
+
+/// Hardware registers: the apertures, and the base of scratch memory.
+const SH_MEM_BASES: u32 = 15;
+const FLAT_SCRATCH: [u32; 2] = [20, 21];
+
+/// Hidden arguments that tell the apertures, or where to find them.
+const HIDDEN: [&str; 3] = ["hidden_private_base", "hidden_shared_base", "hidden_queue_ptr"];
+
+/// The module's variable that holds the code object.
+const IMAGE: GlobalId = GlobalId(0);
+
+/// The number of the hardware register that `s_getreg` or `s_setreg` concerns, the position and the length of the
+/// field in it.
+fn hardware_register(inst: &Inst) -> Option<(u32, u32, u32)> {
+    let number = immediate(inst, Role::Simm16).ok()? as u32;
+    Some((number & 63, number >> 6 & 31, (number >> 11 & 31) + 1))
 }
 
-/// Accesses of global and flat memory. The names before gfx11 and after differ.
-const GLOBAL: &[(&str, Access)] = &[
-    ("load_dword", Access::Load(1)),
-    ("load_b32", Access::Load(1)),
-    ("load_dwordx2", Access::Load(2)),
-    ("load_b64", Access::Load(2)),
-    ("load_dwordx3", Access::Load(3)),
-    ("load_b96", Access::Load(3)),
-    ("load_dwordx4", Access::Load(4)),
-    ("load_b128", Access::Load(4)),
-    ("load_ubyte", Access::LoadPart(Ty::I8, false)),
-    ("load_u8", Access::LoadPart(Ty::I8, false)),
-    ("load_sbyte", Access::LoadPart(Ty::I8, true)),
-    ("load_i8", Access::LoadPart(Ty::I8, true)),
-    ("load_ushort", Access::LoadPart(Ty::I16, false)),
-    ("load_u16", Access::LoadPart(Ty::I16, false)),
-    ("load_sshort", Access::LoadPart(Ty::I16, true)),
-    ("load_i16", Access::LoadPart(Ty::I16, true)),
-    ("store_dword", Access::Store(1)),
-    ("store_b32", Access::Store(1)),
-    ("store_dwordx2", Access::Store(2)),
-    ("store_b64", Access::Store(2)),
-    ("store_dwordx3", Access::Store(3)),
-    ("store_b96", Access::Store(3)),
-    ("store_dwordx4", Access::Store(4)),
-    ("store_b128", Access::Store(4)),
-    ("store_byte", Access::StorePart(Ty::I8)),
-    ("store_b8", Access::StorePart(Ty::I8)),
-    ("store_short", Access::StorePart(Ty::I16)),
-    ("store_b16", Access::StorePart(Ty::I16)),
-    ("atomic_add", Access::Atomic(AtomOp::Add, AtomTy::U32)),
-    ("atomic_add_u32", Access::Atomic(AtomOp::Add, AtomTy::U32)),
-    ("atomic_add_x2", Access::Atomic(AtomOp::Add, AtomTy::U64)),
-    ("atomic_add_u64", Access::Atomic(AtomOp::Add, AtomTy::U64)),
-    ("atomic_smin", Access::Atomic(AtomOp::Min, AtomTy::S32)),
-    ("atomic_min_i32", Access::Atomic(AtomOp::Min, AtomTy::S32)),
-    ("atomic_umin", Access::Atomic(AtomOp::Min, AtomTy::U32)),
-    ("atomic_min_u32", Access::Atomic(AtomOp::Min, AtomTy::U32)),
-    ("atomic_smax", Access::Atomic(AtomOp::Max, AtomTy::S32)),
-    ("atomic_max_i32", Access::Atomic(AtomOp::Max, AtomTy::S32)),
-    ("atomic_umax", Access::Atomic(AtomOp::Max, AtomTy::U32)),
-    ("atomic_max_u32", Access::Atomic(AtomOp::Max, AtomTy::U32)),
-    ("atomic_and", Access::Atomic(AtomOp::And, AtomTy::B32)),
-    ("atomic_and_b32", Access::Atomic(AtomOp::And, AtomTy::B32)),
-    ("atomic_or", Access::Atomic(AtomOp::Or, AtomTy::B32)),
-    ("atomic_or_b32", Access::Atomic(AtomOp::Or, AtomTy::B32)),
-    ("atomic_xor", Access::Atomic(AtomOp::Xor, AtomTy::B32)),
-    ("atomic_xor_b32", Access::Atomic(AtomOp::Xor, AtomTy::B32)),
-    ("atomic_swap", Access::Atomic(AtomOp::Exch, AtomTy::B32)),
-    ("atomic_swap_b32", Access::Atomic(AtomOp::Exch, AtomTy::B32)),
-    ("atomic_cmpswap", Access::Atomic(AtomOp::Cas, AtomTy::B32)),
-    ("atomic_cmpswap_b32", Access::Atomic(AtomOp::Cas, AtomTy::B32)),
-    ("atomic_add_f32", Access::Atomic(AtomOp::Add, AtomTy::F32Kept)),
-    ("atomic_add_f64", Access::Atomic(AtomOp::Add, AtomTy::F64)),
-];
-
-/// Accesses of LDS.
-const LDS: &[(&str, Access)] = &[
-    ("read_b32", Access::Load(1)),
-    ("load_b32", Access::Load(1)),
-    ("read_b64", Access::Load(2)),
-    ("load_b64", Access::Load(2)),
-    ("read_b96", Access::Load(3)),
-    ("load_b96", Access::Load(3)),
-    ("read_b128", Access::Load(4)),
-    ("load_b128", Access::Load(4)),
-    ("read_u8", Access::LoadPart(Ty::I8, false)),
-    ("load_u8", Access::LoadPart(Ty::I8, false)),
-    ("read_i8", Access::LoadPart(Ty::I8, true)),
-    ("load_i8", Access::LoadPart(Ty::I8, true)),
-    ("read_u16", Access::LoadPart(Ty::I16, false)),
-    ("load_u16", Access::LoadPart(Ty::I16, false)),
-    ("read_i16", Access::LoadPart(Ty::I16, true)),
-    ("load_i16", Access::LoadPart(Ty::I16, true)),
-    ("write_b32", Access::Store(1)),
-    ("store_b32", Access::Store(1)),
-    ("write_b64", Access::Store(2)),
-    ("store_b64", Access::Store(2)),
-    ("write_b96", Access::Store(3)),
-    ("store_b96", Access::Store(3)),
-    ("write_b128", Access::Store(4)),
-    ("store_b128", Access::Store(4)),
-    ("write_b8", Access::StorePart(Ty::I8)),
-    ("store_b8", Access::StorePart(Ty::I8)),
-    ("write_b16", Access::StorePart(Ty::I16)),
-    ("store_b16", Access::StorePart(Ty::I16)),
-    ("add_u32", Access::Atomic(AtomOp::Add, AtomTy::U32)),
-    ("add_rtn_u32", Access::Atomic(AtomOp::Add, AtomTy::U32)),
-    ("min_i32", Access::Atomic(AtomOp::Min, AtomTy::S32)),
-    ("min_u32", Access::Atomic(AtomOp::Min, AtomTy::U32)),
-    ("max_i32", Access::Atomic(AtomOp::Max, AtomTy::S32)),
-    ("max_u32", Access::Atomic(AtomOp::Max, AtomTy::U32)),
-    ("and_b32", Access::Atomic(AtomOp::And, AtomTy::B32)),
-    ("or_b32", Access::Atomic(AtomOp::Or, AtomTy::B32)),
-    ("xor_b32", Access::Atomic(AtomOp::Xor, AtomTy::B32)),
-    ("add_f32", Access::Atomic(AtomOp::Add, AtomTy::F32Kept)),
-];
-
-fn found(table: &[(&str, Access)], name: &str) -> Option<Access> {
-    table.iter().find(|row| row.0 == name).map(|row| row.1)
+/// Whether `s_getreg` or `s_setreg` concerns the apertures or the base of scratch memory.
+pub(crate) fn is_of_memory(inst: &Inst, generation: Generation) -> bool {
+    let scratch = matches!(generation, Generation::Gfx10 | Generation::Gfx11 | Generation::Gfx12);
+    hardware_register(inst).is_some_and(|(register, ..)| match register {
+        SH_MEM_BASES => generation != Generation::Gfx12,
+        other => scratch && FLAT_SCRATCH.contains(&other),
+    })
 }
 
-/// An address with its constant offset and its space.
-#[derive(Clone, Copy)]
-struct At {
-    space: Space,
-    address: Value,
-    offset: i32,
+/// Whether a kernel can make flat addresses of LDS or scratch: whether it reads the apertures.
+pub(crate) fn uses_apertures(object: &CodeObject<'_>, kernel: &Kernel, code: &Code) -> bool {
+    let reads = |inst: &Inst| {
+        let registers = inst.operands.iter().any(|o| {
+            use Special::{PrivateBase, PrivateLimit, SharedBase, SharedLimit};
+            matches!(o.value, Place::Special(PrivateBase | PrivateLimit | SharedBase | SharedLimit, _))
+        });
+        registers || (inst.op.name() == "s_getreg_b32" && is_of_memory(inst, code.target.generation))
+    };
+    let metadata = kernel.metadata.and_then(|index| object.metadata.kernels.get(index));
+    let hidden = metadata.is_some_and(|m| m.arguments.iter().any(|a| HIDDEN.contains(&a.kind.as_str())));
+    hidden || kernel.descriptor.get(Field::QueuePtr) == 1 || code.instructions.values().any(reads)
 }
 
 impl Registers {
-    /// A scalar load: the lanes read the same address together.
-    pub fn scalar_load(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        let words: u8 = match name {
-            "s_load_dword" | "s_load_b32" => 1,
-            "s_load_dwordx2" | "s_load_b64" => 2,
-            "s_load_dwordx4" | "s_load_b128" => 4,
-            "s_load_dwordx8" | "s_load_b256" => 8,
-            "s_load_dwordx16" | "s_load_b512" => 16,
-            _ => return Err("this scalar memory instruction is not supported".to_owned()),
-        };
-        let base = operand(inst, Role::Sbase)?;
-        let halves = self.words(base.value, 2)?;
-        let mut address = self.whole(halves[0], halves[1]);
-        let mut offset = 0i64;
-        for role in [Role::Soffset, Role::Offset] {
-            match inst.operand(role) {
-                Some(Operand { value: Place::Imm(value), .. }) => offset += value,
-                Some(o) if !matches!(o.value, Place::Off) => {
-                    let register = self.read(o)?;
-                    let register = self.resized(register, Ty::I64);
-                    address = self.int(IntOp::Add, address, register);
-                }
-                _ => {}
-            }
+    /// Notes the scratch memory that a kernel asks for, before its SGPRs are set.
+    pub fn scratch_memory(&mut self, descriptor: &KernelDescriptor) {
+        let size = descriptor.get(Field::PrivateSegment);
+        if size > 0 || descriptor.get(Field::EnablePrivateSegment) == 1 {
+            self.func.slots.push(Slot { name: "scratch".to_owned(), size, align: 16 });
+            self.scratch = Some(0);
         }
-        offset += i64::from(inst.modifier(Mod::Offset) as i32);
-        let Place::Sgpr(first) = operand(inst, Role::Sdst)?.value else {
-            return Err("the result is no SGPR".to_owned());
-        };
-        let space = if Some(address) == self.arguments { Space::Param } else { Space::Global };
-        let address = if space == Space::Param { self.constant(Ty::I64, 0) } else { address };
-        for word in 0..u16::from(words) {
-            let at = i32::try_from(offset + i64::from(word) * 4).map_err(|_| "the offset is too large")?;
-            let guard = Guard::Always;
-            let op = Op::Load { mem: MemMode::weak(space), ty: Ty::I32, count: 1, offset: at, guard };
-            let mut value = self.op1(op, &[address]);
-            if space == Space::Global {
-                // All lanes have read the same; the result is one for the wave.
-                value = self.op(Op::Agree(Ty::I32), &[value])[0];
-            }
-            self.set(Reg::Scalar(first + word), value);
+        if descriptor.get(Field::PrivateSegmentBuffer) == 1 {
+            self.words.scratch(0);
         }
-        Ok(())
+    }
+
+    /// Gives the stack more memory, for a kernel whose calls do not bound it.
+    pub fn grow_scratch(&mut self, bytes: u32) {
+        if let Some(slot) = self.func.slots.first_mut() {
+            slot.size = slot.size.saturating_add(bytes);
+        }
+    }
+
+    /// Writes the address of code that an instruction names: its own, or where a call returns to.
+    pub fn note_place(&mut self, inst: &Inst) -> Result<()> {
+        if let Some(o) = inst.operand(Role::Src0) {
+            self.target = Some(self.read(o)?);
+        }
+        let after = self.code_address(inst.address.wrapping_add(u64::from(inst.size)));
+        self.write_scalar(operand(inst, Role::Sdst)?, after)
+    }
+
+    /// An address in the loaded code object.
+    pub fn code_address(&mut self, address: u64) -> Value {
+        self.op1(Op::GlobalAddr(IMAGE, address as i64), &[])
+    }
+
+    /// `s_getreg` and `s_setreg` of the apertures and of the base of scratch, which is not needed.
+    pub fn memory_register(&mut self, inst: &Inst, name: &str) -> Result<()> {
+        let Some((register, at, bits)) = hardware_register(inst) else { return Ok(()) };
+        if name.starts_with("s_setreg") {
+            return Ok(());
+        }
+        let whole = match register {
+            SH_MEM_BASES => u64::from(PRIVATE_APERTURE >> 16 | SHARED_APERTURE & 0xffff_0000),
+            _ => 0,
+        };
+        let value = self.word((whole >> at & ((1 << bits) - 1)) as u32);
+        self.write_scalar(operand(inst, Role::Sdst)?, value)
+    }
+
+    /// 32 bits of the limits of the apertures.
+    pub fn aperture(&mut self, special: Special, high: bool) -> Value {
+        use Special::{PrivateBase, PrivateLimit, SharedBase};
+        self.word(match (special, high) {
+            (SharedBase | PrivateBase, false) => 0,
+            (_, false) => u32::MAX,
+            (PrivateBase | PrivateLimit, true) => PRIVATE_APERTURE,
+            (_, true) => SHARED_APERTURE,
+        })
+    }
+
+    /// The address of a lane's own scratch memory at an offset of 32 bits.
+    pub fn in_scratch(&mut self, offset: Value) -> Result<Value> {
+        let slot = self.scratch.ok_or("the kernel's descriptor asks for no scratch memory")?;
+        let base = self.op1(Op::LocalAddr(slot), &[]);
+        let offset = self.resized(offset, Ty::I64);
+        Ok(self.int(IntOp::Add, base, offset))
+    }
+
+    /// The host address that a flat address means.
+    fn translated(&mut self, whole: Value) -> Result<Value> {
+        let (low, high) = self.halves(whole);
+        let offset = self.resized(low, Ty::I64);
+        let shared = self.op1(Op::ToGeneric(Space::Shared), &[offset]);
+        let aperture = self.word(SHARED_APERTURE);
+        let is_shared = self.compare(IntCmp::Eq, high, aperture);
+        let mut address = self.select(is_shared, shared, whole);
+        if self.scratch.is_some() {
+            let own = self.in_scratch(low)?;
+            let own = self.op1(Op::ToGeneric(Space::Local), &[own]);
+            let aperture = self.word(PRIVATE_APERTURE);
+            let is_private = self.compare(IntCmp::Eq, high, aperture);
+            address = self.select(is_private, own, address);
+        }
+        Ok(address)
     }
 
     /// An access of global or flat memory.
     pub fn global(&mut self, inst: &Inst, name: &str) -> Result<()> {
         let rest = name.strip_prefix("global_").or_else(|| name.strip_prefix("flat_")).unwrap_or(name);
-        let access = found(GLOBAL, rest).ok_or("this memory instruction is not supported")?;
-        let flat = name.starts_with("flat_");
-        let vector = operand(inst, Role::Vaddr)?;
+        let at = self.global_address(inst, name)?;
+        if let Some(rest) = rest.strip_prefix("atomic_") {
+            return self.global_atomic(inst, rest, at);
+        }
+        if let Some(access) = lds_access(inst, rest) {
+            return self.load_to_lds(inst, access, at);
+        }
+        let access = access::access(&rest.replace("_addtid", ""));
+        let access = access.ok_or("this memory instruction is not supported")?;
+        self.access(inst, access, at, Role::Vdata, Role::Vdst)
+    }
+
+    /// The address of an access of global or flat memory.
+    fn global_address(&mut self, inst: &Inst, name: &str) -> Result<At> {
         let base = inst.operand(Role::Saddr).filter(|o| !matches!(o.value, Place::Off));
-        let address = match base {
-            Some(base) => {
+        let vector = inst.operand(Role::Vaddr).filter(|o| !matches!(o.value, Place::Off));
+        let address = match (base, vector) {
+            (Some(base), vector) => {
                 let halves = self.words(base.value, 2)?;
                 let base = self.whole(halves[0], halves[1]);
-                let lane = self.words(vector.value, 1)?[0];
+                // The lanes' numbers, or the offsets in a VGPR.
+                let lane = match vector {
+                    Some(vector) => self.words(vector.value, 1)?[0],
+                    None if name.ends_with("addtid") || name.contains("addtid_") => {
+                        let lane = self.op1(Op::Special(wave::op::SReg::LaneId), &[]);
+                        let two = self.word(2);
+                        self.shift(wave::op::ShiftOp::Shl, lane, two)
+                    }
+                    None => self.word(0),
+                };
                 let lane = self.resized(lane, Ty::I64);
                 self.int(IntOp::Add, base, lane)
             }
-            None => {
+            (None, Some(vector)) => {
                 let halves = self.words(vector.value, 2)?;
                 self.whole(halves[0], halves[1])
             }
+            (None, None) => return Err("the access has no address".to_owned()),
         };
-        let offset = self.offset(inst);
-        let space = if flat { Space::Generic } else { Space::Global };
-        self.access(inst, access, At { space, address, offset }, Role::Vdata, Role::Vdst)
+        let offset = self.signed_offset(inst, name.starts_with("flat_"));
+        if name.starts_with("flat_") && self.apertures {
+            let address = self.translated(address)?;
+            return Ok(At { space: Space::Generic, address, offset, inside: None });
+        }
+        Ok(At { space: Space::Global, address, offset, inside: None })
     }
 
-    /// The constant offset of a global access, which is signed.
-    fn offset(&self, inst: &Inst) -> i32 {
+    /// The constant offset of an access: signed but for flat memory before gfx12.
+    fn signed_offset(&self, inst: &Inst, flat: bool) -> i32 {
         let bits = match self.generation {
-            gcn::Generation::Gfx10 => 12,
-            gcn::Generation::Gfx12 => 24,
+            Generation::Gfx12 => 24,
+            _ if flat => return inst.modifier(Mod::Offset) as i32,
+            Generation::Gfx10 => 12,
             _ => 13,
         };
         (inst.modifier(Mod::Offset) << (32 - bits)) as i32 >> (32 - bits)
     }
 
-    /// An access of LDS.
-    pub fn lds(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        if inst.modifier(Mod::Gds) == 1 {
-            return Err("global data share is not supported".to_owned());
-        }
-        let rest = name.strip_prefix("ds_").unwrap_or(name);
-        let address = self.words(operand(inst, Role::Addr)?.value, 1)?[0];
-        if rest == "bpermute_b32" {
-            let (offset, two) = (self.word(inst.modifier(Mod::Offset)), self.word(2));
-            let address = self.int(IntOp::Add, address, offset);
-            let lane = self.shift(ShiftOp::ShrU, address, two);
-            let data = self.words(operand(inst, Role::Data0)?.value, 1)?[0];
-            return self.exchanged(inst, data, lane);
-        }
-        if rest == "swizzle_b32" {
-            let lane = self.swizzled(immediate(inst, Role::Offset)? as u32)?;
-            return self.exchanged(inst, address, lane);
-        }
-        let address = self.resized(address, Ty::I64);
-        let at = |offset: u32| At { space: Space::Shared, address, offset: offset as i32 };
-        if let Some(pair) = rest.strip_prefix("read2").or_else(|| rest.strip_prefix("load_2addr")) {
-            let (words, unit) = pair_of(pair).ok_or("this LDS instruction is not supported")?;
-            let Place::Vgpr(first) = operand(inst, Role::Vdst)?.value else {
-                return Err("the result is no VGPR".to_owned());
-            };
-            for (i, which) in [Mod::Offset0, Mod::Offset1].into_iter().enumerate() {
-                let at = at(inst.modifier(which) * unit);
-                self.load(at, words, first + i as u16 * u16::from(words));
-            }
-            return Ok(());
-        }
-        if let Some(pair) = rest.strip_prefix("write2").or_else(|| rest.strip_prefix("store_2addr")) {
-            let (words, unit) = pair_of(pair).ok_or("this LDS instruction is not supported")?;
-            for (which, role) in [(Mod::Offset0, Role::Data0), (Mod::Offset1, Role::Data1)] {
-                let data = self.words(operand(inst, role)?.value, u16::from(words))?;
-                self.store(at(inst.modifier(which) * unit), &data);
-            }
-            return Ok(());
-        }
-        let access = found(LDS, rest).or_else(|| found(LDS, &rest.replace("_rtn", "")));
-        let access = access.ok_or("this LDS instruction is not supported")?;
-        self.access(inst, access, at(inst.modifier(Mod::Offset)), Role::Data0, Role::Vdst)
-    }
-
-    /// The lane that a swizzle's offset names: two bits for each lane of four, or masks for and, or and exclusive
-    /// or of the lane's number among 32.
-    fn swizzled(&mut self, offset: u32) -> Result<Value> {
-        let lane = self.op1(Op::Special(SReg::LaneId), &[]);
-        let part = |low: u32| offset >> low & 31;
-        let (low, group) = match offset >> 14 {
-            2 => {
-                let (own, one) = (self.amount(lane, 4), self.word(1));
-                let by = self.shift(ShiftOp::Shl, own, one);
-                let all = self.word(offset & 0xff);
-                let chosen = self.shift(ShiftOp::ShrU, all, by);
-                (self.amount(chosen, 4), 4)
-            }
-            0 | 1 => {
-                let (and, or, xor) = (self.word(part(0)), self.word(part(5)), self.word(part(10)));
-                let low = self.int(IntOp::And, lane, and);
-                let low = self.int(IntOp::Or, low, or);
-                (self.int(IntOp::Xor, low, xor), 32)
-            }
-            _ => return Err("swizzles that rotate are not supported yet".to_owned()),
-        };
-        Ok(self.with_low(lane, low, group))
-    }
-
-    /// The data of another lane; 0 if that is not active. No memory is involved.
-    fn exchanged(&mut self, inst: &Inst, data: Value, lane: Value) -> Result<()> {
-        let Place::Vgpr(into) = operand(inst, Role::Vdst)?.value else {
-            return Err("the result is no VGPR".to_owned());
-        };
-        let lane = self.amount(lane, self.lanes);
-        let mut value = self.of_lane(data, lane);
-        if self.active().is_some() {
-            let exec = self.get(Reg::Exec);
-            let bit = self.shift(ShiftOp::ShrU, exec, lane);
-            let ty = self.func.ty(exec);
-            let active = self.op1(Op::Zext { from: ty, to: Ty::I1 }, &[bit]);
-            let zero = self.word(0);
-            value = self.select(active, value, zero);
-        }
-        self.set_vector(into, value);
-        Ok(())
-    }
-
-    fn access(&mut self, inst: &Inst, access: Access, at: At, data: Role, result: Role) -> Result<()> {
-        let first = |role| match inst.operand(role).map(|o| o.value) {
-            Some(Place::Vgpr(first)) => Ok(first),
-            _ => Err(format!("{} is no VGPR", role.name())),
-        };
-        match access {
-            Access::Load(words) => self.load(at, words, first(result)?),
-            Access::LoadPart(ty, signed) => {
-                let into = first(result)?;
-                let part = self.load_one(at, ty);
-                let (from, to) = (ty, Ty::I32);
-                let op = if signed { Op::Sext { from, to } } else { Op::Zext { from, to } };
-                let value = self.op1(op, &[part]);
-                self.set_vector(into, value);
-            }
-            Access::Store(words) => {
-                let data = self.words(operand(inst, data)?.value, u16::from(words))?;
-                self.store(at, &data);
-            }
-            Access::StorePart(ty) => {
-                let word = self.words(operand(inst, data)?.value, 1)?[0];
-                let part = self.resized(word, ty);
-                self.store_one(at, part);
-            }
-            Access::Atomic(op, ty) => self.atomic(inst, op, ty, at, data, result)?,
+    fn global_atomic(&mut self, inst: &Inst, rest: &str, at: At) -> Result<()> {
+        let (update, ty) = access::update(rest).ok_or("this atomic is not supported")?;
+        let mut data = self.atomic_data(inst, Role::Vdata, ty, update.operands())?;
+        // The new value comes first, then what is compared.
+        data.reverse();
+        let old = self.atomic(update, ty, at, &data);
+        if inst.operand(Role::Vdst).is_some() {
+            self.set_old(old, first_vgpr(inst, Role::Vdst)?);
         }
         Ok(())
     }
 
-    fn atomic(
-        &mut self,
-        inst: &Inst,
-        op: AtomOp,
-        ty: AtomTy,
-        at: At,
-        data: Role,
-        result: Role,
-    ) -> Result<()> {
-        let words = ty.ty().bits() as u16 / 32;
-        let value = |s: &mut Self, role: Role, from: u16| {
-            let all = s.words(operand(inst, role)?.value, from + words)?;
-            let own = &all[usize::from(from)..];
-            Ok::<_, String>(if words == 2 { s.whole(own[0], own[1]) } else { own[0] })
-        };
-        let mut args = vec![at.address];
-        if op == AtomOp::Cas {
-            // The new value comes first, then what is compared.
-            args.push(value(self, data, words)?);
-        }
-        args.push(value(self, data, 0)?);
-        let mem = MemMode { space: at.space, order: Order::Relaxed, scope: Scope::Sys };
-        let guard = self.guarded(&mut args);
-        let old = self.op1(Op::Atom { op, ty, mem, offset: at.offset, guard }, &args);
-        let Some(Place::Vgpr(first)) = inst.operand(result).map(|o| o.value) else { return Ok(()) };
-        if words == 2 {
-            let (low, high) = self.halves(old);
-            self.set_vector(first, low);
-            self.set_vector(first + 1, high);
-        } else {
-            self.set_vector(first, old);
-        }
-        Ok(())
-    }
-
-    /// Loads words into VGPRs. They need not be aligned to more than a word, so each is loaded by itself.
-    fn load(&mut self, at: At, words: u8, first: u16) {
-        let each = |i: u16| At { offset: at.offset + i32::from(i) * 4, ..at };
-        let values: Vec<Value> = (0..u16::from(words)).map(|i| self.load_one(each(i), Ty::I32)).collect();
-        for (number, value) in (first..).zip(values) {
-            self.set_vector(number, value);
-        }
-    }
-
-    fn store(&mut self, at: At, data: &[Value]) {
-        for (i, word) in data.iter().enumerate() {
-            self.store_one(At { offset: at.offset + i as i32 * 4, ..at }, *word);
-        }
-    }
-
-    /// Loads a value in the active lanes; 0 in the others.
-    fn load_one(&mut self, At { space, address, offset }: At, ty: Ty) -> Value {
-        let mut args = vec![address];
-        let guard = self.guarded(&mut args);
-        self.op1(Op::Load { mem: MemMode::weak(space), ty, count: 1, offset, guard }, &args)
-    }
-
-    /// Stores a value in the active lanes.
-    fn store_one(&mut self, At { space, address, offset }: At, value: Value) {
-        let ty = self.func.ty(value);
-        let mut args = vec![address, value];
-        let guard = self.guarded(&mut args);
-        self.op(Op::Store { mem: MemMode::weak(space), ty, count: 1, offset, guard }, &args);
-    }
-
-    /// Makes an access one of the active lanes: adds the operand that tells them.
-    fn guarded(&mut self, args: &mut Vec<Value>) -> Guard {
-        match self.active() {
-            None => Guard::Always,
-            Some(active) => {
-                args.push(active);
-                Guard::If
+    /// An access of scratch memory by the instructions of its own: offsets in it in an SGPR, a VGPR, both or none.
+    pub fn scratch(&mut self, inst: &Inst, name: &str) -> Result<()> {
+        let rest = name.strip_prefix("scratch_").unwrap_or(name);
+        let mut offset = self.word(0);
+        for role in [Role::Saddr, Role::Vaddr] {
+            if let Some(o) = inst.operand(role).filter(|o| !matches!(o.value, Place::Off)) {
+                let part = self.words(o.value, 1)?[0];
+                offset = self.int(IntOp::Add, offset, part);
             }
         }
+        let address = self.in_scratch(offset)?;
+        let at = At { space: Space::Local, address, offset: self.signed_offset(inst, false), inside: None };
+        if let Some(access) = lds_access(inst, rest) {
+            return self.load_to_lds(inst, access, at);
+        }
+        let access = access::access(rest).ok_or("this memory instruction is not supported")?;
+        self.access(inst, access, at, Role::Vdata, Role::Vdst)
+    }
+
+    /// A load into LDS: from the base in M0 plus the instruction's offset on, a word for each lane.
+    pub fn load_to_lds(&mut self, inst: &Inst, access: access::Access, at: At) -> Result<()> {
+        let value = match access {
+            access::Access::Load(1) => self.load_one(at, Ty::I32),
+            access::Access::Part(from, signed, access::Half::Whole) => {
+                let part = self.load_one(at, from);
+                let to = Ty::I32;
+                self.op1(if signed { Op::Sext { from, to } } else { Op::Zext { from, to } }, &[part])
+            }
+            _ => return Err("loads of this size into LDS are not supported".to_owned()),
+        };
+        let base = self.get(crate::registers::Reg::M0);
+        let mask = self.word(0xffff);
+        let base = self.int(IntOp::And, base, mask);
+        let lane = self.op1(Op::Special(wave::op::SReg::LaneId), &[]);
+        let two = self.word(2);
+        let lane = self.shift(wave::op::ShiftOp::Shl, lane, two);
+        let sum = self.int(IntOp::Add, base, lane);
+        let address = self.resized(sum, Ty::I64);
+        let offset = inst.modifier(Mod::Offset) as i32;
+        self.store_one(At { space: Space::Shared, address, offset, inside: at.inside }, value);
+        Ok(())
     }
 }
 
-/// The words of each access, and the bytes that an offset counts, of an instruction with two addresses.
-fn pair_of(rest: &str) -> Option<(u8, u32)> {
-    Some(match rest {
-        "_b32" => (1, 4),
-        "_b64" => (2, 8),
-        "st64_b32" | "_stride64_b32" => (1, 256),
-        "st64_b64" | "_stride64_b64" => (2, 512),
-        _ => return None,
-    })
+/// What an instruction loads into LDS, if it does.
+pub(crate) fn lds_access(inst: &Inst, rest: &str) -> Option<access::Access> {
+    let plain = rest.replace("load_lds_", "load_");
+    (plain != rest || inst.modifier(Mod::Lds) == 1).then(|| access::access(&plain))?
 }

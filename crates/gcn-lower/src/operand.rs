@@ -87,6 +87,10 @@ impl Registers {
                 let flag = self.compare(IntCmp::Eq, mask, zero);
                 return Ok(self.resized(flag, Ty::I32));
             }
+            Special::FlatScratch | Special::XnackMask => return Ok(self.word(0)),
+            Special::SharedBase | Special::SharedLimit | Special::PrivateBase | Special::PrivateLimit => {
+                return Ok(self.aperture(special, part == Part::High));
+            }
             other => return Err(format!("{other:?} is not supported as a source")),
         };
         if self.lanes == 32 {
@@ -216,7 +220,8 @@ impl Registers {
                 self.set(Reg::M0, value);
                 return Ok(());
             }
-            Place::Special(Special::Null, _) => return Ok(()),
+            // Scratch memory needs no base, and nothing is replayed.
+            Place::Special(Special::Null | Special::FlatScratch | Special::XnackMask, _) => return Ok(()),
             Place::Special(Special::Vcc, _) => (Reg::Vcc, Reg::VccHigh),
             Place::Special(Special::Exec, _) => (Reg::Exec, Reg::ExecHigh),
             other => return Err(format!("{other:?} is not supported as a result")),

@@ -7,6 +7,8 @@ use wave::op::{IntCmp, IntOp, IntUnOp, SReg, ShiftOp, VoteMode};
 use wave::ssa::Ssa;
 use wave::{Block, Function, Inst, Loc, Op, Ty, Value, Width};
 
+use crate::flow::Words;
+
 /// What is written and read like a register. All have 32 bits but the masks, which have as many as a wave has
 /// lanes, and the condition code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +25,10 @@ pub(crate) enum Reg {
     Vcc,
     /// Memory register 0.
     M0,
+    /// The lanes that an atomic update still has to do.
+    Waiting,
+    /// The result of such an update of this type.
+    Result(Ty),
     /// The high half of VCC in waves of 32 lanes, which is a plain register there.
     VccHigh,
     /// The same of EXEC.
@@ -43,6 +49,14 @@ pub(crate) struct Registers {
     pub arguments: Option<Value>,
     /// Which of the active lanes the present instruction writes, if not all (DPP).
     pub narrowed: Option<Value>,
+    /// What is known of scalar registers here.
+    pub words: Words,
+    /// Whether flat addresses may be ones of LDS or scratch.
+    pub apertures: bool,
+    /// The stack slot that is scratch memory.
+    pub scratch: Option<u32>,
+    /// The address that a call goes to, if the call has overwritten the registers that held it.
+    pub target: Option<Value>,
     /// EXEC at the kernel's entry: all lanes that exist.
     all: Option<Value>,
     /// The value of 64 bits that two halves came from.
@@ -73,6 +87,10 @@ impl Registers {
             generation,
             arguments: None,
             narrowed: None,
+            words: Words::default(),
+            apertures: false,
+            scratch: None,
+            target: None,
             all: None,
             wholes: HashMap::new(),
             halves: HashMap::new(),
@@ -176,7 +194,8 @@ impl Registers {
 
     fn ty(&self, register: Reg) -> Ty {
         match register {
-            Reg::Scc => Ty::I1,
+            Reg::Scc | Reg::Waiting => Ty::I1,
+            Reg::Result(ty) => ty,
             Reg::Exec | Reg::Vcc => self.mask(),
             _ => Ty::I32,
         }

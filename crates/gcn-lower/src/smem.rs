@@ -1,0 +1,192 @@
+//! Scalar memory instructions: the wave reads or writes an address together.
+
+use gcn::isa::{Inst, Mod, Operand, Role, Value as Place};
+use wave::op::{Guard, IntCmp, IntOp, MemMode, Op, Order, SReg, Scope, ShiftOp, Space};
+use wave::{Ty, Value};
+
+use crate::error::Result;
+use crate::operand::operand;
+use crate::registers::{Reg, Registers};
+
+/// What an instruction does.
+#[derive(Clone, Copy)]
+enum Kind {
+    Load,
+    Store,
+    BufferLoad,
+    BufferStore,
+}
+
+/// Names without the number of words.
+const KINDS: &[(&str, Kind)] = &[
+    ("s_load_", Kind::Load),
+    ("s_store_", Kind::Store),
+    ("s_buffer_load_", Kind::BufferLoad),
+    ("s_buffer_store_", Kind::BufferStore),
+];
+
+/// Parts of words that gfx12 loads.
+const PARTS: &[(&str, Ty, bool)] =
+    &[("u8", Ty::I8, false), ("i8", Ty::I8, true), ("u16", Ty::I16, false), ("i16", Ty::I16, true)];
+
+/// Whether an instruction is one of scalar memory.
+pub(crate) fn is_access(name: &str) -> bool {
+    KINDS.iter().any(|(start, _)| name.starts_with(start)) || name.starts_with("s_mem")
+}
+
+/// The number of words.
+fn words(rest: &str) -> Option<u16> {
+    Some(match rest {
+        "dword" | "b32" => 1,
+        "dwordx2" | "b64" => 2,
+        "dwordx3" | "b96" => 3,
+        "dwordx4" | "b128" => 4,
+        "dwordx8" | "b256" => 8,
+        "dwordx16" | "b512" => 16,
+        _ => return None,
+    })
+}
+
+impl Registers {
+    /// A scalar memory instruction.
+    pub fn scalar_memory(&mut self, inst: &Inst, name: &str) -> Result<()> {
+        if let "s_memtime" | "s_memrealtime" = name {
+            let clock = if name == "s_memtime" { SReg::Clock64 } else { SReg::GlobalTimer64 };
+            let time = self.op1(Op::Special(clock), &[]);
+            let time = self.op(Op::Agree(Ty::I64), &[time])[0];
+            return self.write_scalar(operand(inst, Role::Sdst)?, time);
+        }
+        let unknown = "this scalar memory instruction is not supported";
+        let found = KINDS.iter().find_map(|(start, kind)| Some((name.strip_prefix(start)?, *kind)));
+        let (rest, kind) = found.ok_or(unknown)?;
+        let part = PARTS.iter().find(|row| row.0 == rest);
+        let count = if part.is_some() { 1 } else { words(rest).ok_or(unknown)? };
+        let base = operand(inst, Role::Sbase)?;
+        let buffer = matches!(kind, Kind::BufferLoad | Kind::BufferStore);
+        let described = self.words(base.value, if buffer { 4 } else { 2 })?;
+        let (mut constant, mut register) = (0i64, None);
+        for role in [Role::Soffset, Role::Offset] {
+            match inst.operand(role) {
+                Some(Operand { value: Place::Imm(value), .. }) => constant += value,
+                Some(o) if !matches!(o.value, Place::Off) => register = Some(self.read(o)?),
+                _ => {}
+            }
+        }
+        constant += i64::from(inst.modifier(Mod::Offset) as i32);
+        let Place::Sgpr(first) = operand(inst, Role::Sdst)?.value else {
+            return Err("the data is in no SGPR".to_owned());
+        };
+        if buffer {
+            let constant = self.constant(Ty::I64, constant as u64);
+            let offset = match register {
+                Some(register) => {
+                    let register = self.resized(register, Ty::I64);
+                    self.int(IntOp::Add, register, constant)
+                }
+                None => constant,
+            };
+            return self.scalar_buffer(&described, offset, first, count, matches!(kind, Kind::BufferStore));
+        }
+        let mut address = self.whole(described[0], described[1]);
+        if let Some(register) = register {
+            let register = self.resized(register, Ty::I64);
+            address = self.int(IntOp::Add, address, register);
+        }
+        let param = Some(address) == self.arguments;
+        let space = if param { Space::Param } else { Space::Global };
+        if param {
+            address = self.constant(Ty::I64, 0);
+        }
+        for word in 0..count {
+            let offset =
+                i32::try_from(constant + i64::from(word) * 4).map_err(|_| "the offset is too large")?;
+            if matches!(kind, Kind::Store) {
+                let data = self.get(Reg::Scalar(first + word));
+                self.store_together(address, offset, data, None);
+                continue;
+            }
+            let (ty, signed) = part.map_or((Ty::I32, false), |row| (row.1, row.2));
+            let value = self.load_together(space, address, offset, ty, None);
+            let (from, to) = (ty, Ty::I32);
+            let value = match (ty, signed) {
+                (Ty::I32, _) => value,
+                (_, true) => self.op1(Op::Sext { from, to }, &[value]),
+                (_, false) => self.op1(Op::Zext { from, to }, &[value]),
+            };
+            self.set(Reg::Scalar(first + word), value);
+        }
+        Ok(())
+    }
+
+    /// Words of a buffer; those beyond its end are 0, and are not written.
+    fn scalar_buffer(
+        &mut self,
+        described: &[Value],
+        offset: Value,
+        first: u16,
+        count: u16,
+        store: bool,
+    ) -> Result<()> {
+        let (base, stride) = self.buffer_base(described);
+        let records = self.resized(described[2], Ty::I64);
+        // The size is in units of the stride, if there is one.
+        let one = self.constant(Ty::I64, 1);
+        let unit = self.int(IntOp::MaxU, stride, one);
+        let size = self.int(IntOp::Mul, records, unit);
+        for word in 0..count {
+            let distance = self.constant(Ty::I64, u64::from(word) * 4);
+            let at = self.int(IntOp::Add, offset, distance);
+            let four = self.constant(Ty::I64, 4);
+            let end = self.int(IntOp::Add, at, four);
+            let inside = self.compare(IntCmp::LeU, end, size);
+            let address = self.int(IntOp::Add, base, at);
+            if store {
+                let data = self.get(Reg::Scalar(first + word));
+                self.store_together(address, 0, data, Some(inside));
+            } else {
+                let value = self.load_together(Space::Global, address, 0, Ty::I32, Some(inside));
+                self.set(Reg::Scalar(first + word), value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The base and the stride that a buffer's descriptor states.
+    pub fn buffer_base(&mut self, described: &[Value]) -> (Value, Value) {
+        let mask = self.word(0xffff);
+        let high = self.int(IntOp::And, described[1], mask);
+        let base = self.whole(described[0], high);
+        let sixteen = self.word(16);
+        let stride = self.shift(ShiftOp::ShrU, described[1], sixteen);
+        let mask = self.word(0x3fff);
+        let stride = self.int(IntOp::And, stride, mask);
+        (base, self.resized(stride, Ty::I64))
+    }
+
+    /// Loads a value once for the wave.
+    fn load_together(
+        &mut self,
+        space: Space,
+        address: Value,
+        offset: i32,
+        ty: Ty,
+        inside: Option<Value>,
+    ) -> Value {
+        let guard = if inside.is_some() { Guard::If } else { Guard::Always };
+        let args: Vec<Value> = std::iter::once(address).chain(inside).collect();
+        let value = self.op1(Op::Load { mem: MemMode::weak(space), ty, count: 1, offset, guard }, &args);
+        if space == Space::Param {
+            return value;
+        }
+        // All lanes have read the same; the result is one for the wave.
+        self.op(Op::Agree(ty), &[value])[0]
+    }
+
+    /// Stores a word for the wave: its lanes write the same.
+    fn store_together(&mut self, address: Value, offset: i32, data: Value, inside: Option<Value>) {
+        let guard = if inside.is_some() { Guard::If } else { Guard::Always };
+        let args: Vec<Value> = [address, data].into_iter().chain(inside).collect();
+        let mem = MemMode { space: Space::Global, order: Order::Relaxed, scope: Scope::Sys };
+        self.op(Op::Store { mem, ty: Ty::I32, count: 1, offset, guard }, &args);
+    }
+}
