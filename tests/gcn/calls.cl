@@ -6,6 +6,9 @@
 // run factorials grid=1 block=64
 // f: s32[64] = 0
 // expect f[i] = (i & 7) == 0 ? 1 : (i & 7) == 1 ? 1 : (i & 7) == 2 ? 2 : (i & 7) == 3 ? 6 : (i & 7) == 4 ? 24 : (i & 7) == 5 ? 120 : (i & 7) == 6 ? 720 : 5040
+// run pairs grid=1 block=64
+// p: s32[64] = 0
+// expect p[i] = (i & 7) == 0 ? 0 : (i & 7) == 1 ? 1 : (i & 7) == 2 ? 1 : (i & 7) == 3 ? 2 : (i & 7) == 4 ? 3 : (i & 7) == 5 ? 5 : (i & 7) == 6 ? 8 : 13
 // run parity grid=1 block=64
 // e: s32[64] = i % 11
 // expect e[i] = 1 - e[i] % 2
@@ -20,6 +23,7 @@ __attribute__((noinline)) static int factorial(int n)
     volatile int keep = n;
     return n < 2 ? 1 : keep * factorial(n - 1);
 }
+__attribute__((noinline)) static int pair(int n) { return n < 2 ? n : pair(n - 1) + pair(n - 2); }
 __attribute__((noinline)) static int odd(int n);
 __attribute__((noinline)) static int even(int n)
 {
@@ -48,6 +52,12 @@ __kernel void factorials(__global int *f)
 {
     int i = __builtin_amdgcn_workitem_id_x();
     f[i] = factorial(i & 7);
+}
+
+__kernel void pairs(__global int *p)
+{
+    int i = __builtin_amdgcn_workitem_id_x();
+    p[i] = pair(i & 7);
 }
 
 __kernel void parity(__global int *e)

@@ -500,12 +500,16 @@ impl Registers {
                 let zero = self.word(0);
                 let lane = self.op1(Op::Int(IntOp::MaxS, Ty::I32), &[lane, zero]);
                 let value = self.of_lane(value, lane);
+                // All lanes hold the same now, which branches rely on.
+                let value = self.op(Op::Agree(Ty::I32), &[value])[0];
                 return self.write_scalar(self.scalar_result(inst)?, value);
             }
             "v_readlane_b32" => {
                 let (value, lane) = two(self)?;
                 let lane = self.amount(lane, self.lanes);
                 let value = self.of_lane(value, lane);
+                // All lanes hold the same now, which branches rely on.
+                let value = self.op(Op::Agree(Ty::I32), &[value])[0];
                 return self.write_scalar(self.scalar_result(inst)?, value);
             }
             "v_writelane_b32" => {
