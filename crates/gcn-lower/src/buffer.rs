@@ -156,8 +156,8 @@ impl Registers {
         if let Some(register) = register {
             offset = self.int(IntOp::Add, offset, register);
         }
-        let address = self.in_scratch(offset)?;
-        Ok(At { space: Space::Local, address, offset: constant as i32, inside: None })
+        let address = self.in_scratch(offset, constant)?;
+        Ok(At { space: Space::Local, address, offset: 0, inside: None })
     }
 
     /// A place in a buffer.

@@ -49,9 +49,10 @@ impl Registers {
         Err("this LDS instruction is not supported".to_owned())
     }
 
+    /// An address of LDS: the sum has 32 bits, so that a negative address with an offset is one.
     fn in_lds(&mut self, address: Value, offset: u32) -> At {
-        let address = self.resized(address, Ty::I64);
-        At { space: Space::Shared, address, offset: offset as i32, inside: None }
+        let address = self.sum_of_words(address, offset);
+        At { space: Space::Shared, address, offset: 0, inside: None }
     }
 
     fn lds_atomic(&mut self, inst: &Inst, name: &str, update: Update, ty: AtomTy, at: At) -> Result<()> {

@@ -121,11 +121,20 @@ impl Registers {
         })
     }
 
+    /// A sum of 32 bits as an address.
+    pub fn sum_of_words(&mut self, mut address: Value, offset: u32) -> Value {
+        if offset != 0 {
+            let offset = self.word(offset);
+            address = self.int(IntOp::Add, address, offset);
+        }
+        self.resized(address, Ty::I64)
+    }
+
     /// The address of a lane's own scratch memory at an offset of 32 bits.
-    pub fn in_scratch(&mut self, offset: Value) -> Result<Value> {
+    pub fn in_scratch(&mut self, address: Value, offset: u32) -> Result<Value> {
         let slot = self.scratch.ok_or("the kernel's descriptor asks for no scratch memory")?;
         let base = self.op1(Op::LocalAddr(slot), &[]);
-        let offset = self.resized(offset, Ty::I64);
+        let offset = self.sum_of_words(address, offset);
         Ok(self.int(IntOp::Add, base, offset))
     }
 
@@ -138,7 +147,7 @@ impl Registers {
         let is_shared = self.compare(IntCmp::Eq, high, aperture);
         let mut address = self.select(is_shared, shared, whole);
         if self.scratch.is_some() {
-            let own = self.in_scratch(low)?;
+            let own = self.in_scratch(low, 0)?;
             let own = self.op1(Op::ToGeneric(Space::Local), &[own]);
             let aperture = self.word(PRIVATE_APERTURE);
             let is_private = self.compare(IntCmp::Eq, high, aperture);
@@ -230,8 +239,8 @@ impl Registers {
                 offset = self.int(IntOp::Add, offset, part);
             }
         }
-        let address = self.in_scratch(offset)?;
-        let at = At { space: Space::Local, address, offset: self.signed_offset(inst, false), inside: None };
+        let address = self.in_scratch(offset, self.signed_offset(inst, false) as u32)?;
+        let at = At { space: Space::Local, address, offset: 0, inside: None };
         if let Some(access) = lds_access(inst, rest) {
             return self.load_to_lds(inst, access, at);
         }
