@@ -9,6 +9,9 @@
 // run pairs grid=1 block=64
 // p: s32[64] = 0
 // expect p[i] = (i & 7) == 0 ? 0 : (i & 7) == 1 ? 1 : (i & 7) == 2 ? 1 : (i & 7) == 3 ? 2 : (i & 7) == 4 ? 3 : (i & 7) == 5 ? 5 : (i & 7) == 6 ? 8 : 13
+// run pairs grid=2 block=3
+// q: s32[3] = 7
+// expect q[i] = i == 0 ? 0 : 1
 // run parity grid=1 block=64
 // e: s32[64] = i % 11
 // expect e[i] = 1 - e[i] % 2

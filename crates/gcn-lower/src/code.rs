@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gcn::isa::{Decoder, Inst, Role, Value};
+use gcn::isa::{Decoder, Inst, Role, Special, Value};
 use gcn::object::Kernel;
 use gcn::{CodeObject, Target};
 
@@ -144,6 +144,23 @@ impl Code {
             end = address + u64::from(inst.size);
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// Whether registers of lanes without a thread hold data: scalars are kept in a VGPR's lanes, or EXEC is set
+    /// to all ones.
+    pub fn keeps_data_in_lanes(&self) -> bool {
+        let all = |inst: &Inst| inst.operand(Role::Src0).is_some_and(|o| o.value == Value::Int(-1));
+        let to_exec = |inst: &Inst| {
+            let result = inst.operand(Role::Sdst).map(|o| o.value);
+            matches!(result, Some(Value::Special(Special::Exec, _)))
+        };
+        self.instructions.values().any(|inst| match inst.op.name() {
+            "v_writelane_b32" => true,
+            name if name.contains("_saveexec_") || name.contains("_wrexec_") => all(inst),
+            name if name.starts_with("s_mov_") => all(inst) && to_exec(inst),
+            name if name.starts_with("s_not_") => to_exec(inst),
+            _ => false,
+        })
     }
 
     /// The instructions of the block that begins at an address.

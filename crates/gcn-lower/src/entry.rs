@@ -23,9 +23,10 @@ pub(crate) fn lower(
     let generation = code.target.generation;
     let mut state = Registers::new(&kernel.name, code.lanes, generation);
     let at_entry = |message| vec![Error { address: code.entry, message }];
-    state.begin();
     state.initial(&kernel.descriptor, generation).map_err(at_entry)?;
     let graph = Graph::of(object, &mut code, state.words.clone())?;
+    let whole_warps = code.keeps_data_in_lanes();
+    state.begin(whole_warps);
     if graph.is_unbounded() {
         state.grow_scratch(RECURSION_STACK as u32);
     }
@@ -40,7 +41,7 @@ pub(crate) fn lower(
     }
     state.ssa.complete(&mut state.func);
     wave::ssa::remove_redundant_params(&mut state.func);
-    state.func.kernel = Some(info(object, kernel));
+    state.func.kernel = Some(KernelInfo { whole_warps, ..info(object, kernel) });
     Ok(state.func)
 }
 

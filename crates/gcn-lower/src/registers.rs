@@ -225,8 +225,24 @@ impl Registers {
 
     // Masks.
 
-    /// Notes the lanes that exist, and makes them active.
-    pub fn begin(&mut self) {
+    /// Makes the lanes active that have a thread. Others exist in whole warps alone.
+    pub fn begin(&mut self, whole_warps: bool) {
+        if whole_warps {
+            let special = |s: &mut Self, register| s.op1(Op::Special(register), &[]);
+            let sizes = [SReg::NtidX, SReg::NtidY, SReg::NtidZ].map(|size| special(self, size));
+            let threads = self.int(IntOp::Mul, sizes[0], sizes[1]);
+            let threads = self.int(IntOp::Mul, threads, sizes[2]);
+            let (warp, lane) = (special(self, SReg::WarpId), special(self, SReg::LaneId));
+            let lanes = self.word(self.lanes);
+            let first = self.int(IntOp::Mul, warp, lanes);
+            let thread = self.int(IntOp::Add, first, lane);
+            let flag = self.compare(IntCmp::LtU, thread, threads);
+            let none = self.constant(self.mask(), 0);
+            let mask = self.op1(Op::Vote { mode: VoteMode::Ballot, sync: false }, &[flag, none]);
+            self.flags.insert(mask, flag);
+            self.set(Reg::Exec, mask);
+            return;
+        }
         let all = self.op1(Op::ActiveMask, &[]);
         self.all = Some(all);
         self.set(Reg::Exec, all);

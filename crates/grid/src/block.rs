@@ -200,7 +200,10 @@ impl Resident {
             block,
             frame: frames.wrapping_add(index as usize * frame),
             index,
-            lanes: warp_lanes(index, job.threads, code.width()),
+            lanes: match code.whole_warps() {
+                true => code.width().all(),
+                false => warp_lanes(index, job.threads, code.width()),
+            },
             live: 0,
             waiting: 0,
             resume: 0,

@@ -30,7 +30,7 @@ pub const BOUND: u64 = 512 << 20;
 /// Age at which a temporary file counts as abandoned by a process that died.
 const LEFT: Duration = Duration::from_secs(3600);
 
-const MAGIC: &[u8; 8] = b"ANYWARP4";
+const MAGIC: &[u8; 8] = b"ANYWARP5";
 /// Magic, digest, frame, local memory, flags, four counts.
 const HEADER: usize = 8 + 32 + 8 + 8 + 8 + 16;
 
@@ -314,7 +314,8 @@ fn encode(key: &Key, facts: &Facts, object: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(HEADER + object.len());
     body.extend(facts.frame.to_le_bytes());
     body.extend(facts.local.to_le_bytes());
-    let flags = [facts.suspends, facts.keeps_stack, r.per_lane, facts.width == Width::W64];
+    let wide = facts.width == Width::W64;
+    let flags = [facts.suspends, facts.keeps_stack, r.per_lane, wide, facts.whole_warps];
     let flags = flags.iter().rev().fold(r.effort as u64, |all, &f| all << 1 | u64::from(f));
     body.extend(flags.to_le_bytes());
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
@@ -339,10 +340,11 @@ fn decode(key: &Key, bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
         wide: u32_at(32)?,
         scattered: u32_at(36)?,
         per_lane: flags & 4 != 0,
-        effort: *Effort::ALL.get(usize::try_from(flags >> 4).ok()?)?,
+        effort: *Effort::ALL.get(usize::try_from(flags >> 5).ok()?)?,
     };
     let width = if flags & 8 == 0 { Width::W32 } else { Width::W64 };
-    let facts = Facts { width, frame, local, keeps_stack: flags & 2 != 0, suspends: flags & 1 != 0, report };
+    let (suspends, keeps_stack, whole_warps) = (flags & 1 != 0, flags & 2 != 0, flags & 16 != 0);
+    let facts = Facts { width, whole_warps, frame, local, keeps_stack, suspends, report };
     Some((facts, body.get(40..)?.to_vec()))
 }
 
@@ -382,6 +384,7 @@ mod tests {
         let key = key("0123");
         let facts = Facts {
             width: Width::W64,
+            whole_warps: true,
             frame: 192,
             local: 48,
             keeps_stack: true,

@@ -96,6 +96,7 @@ pub struct Compiled {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub width: Width,
+    pub whole_warps: bool,
     pub frame: u64,
     pub local: u64,
     pub keeps_stack: bool,
@@ -202,6 +203,7 @@ impl Compiled {
         let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
         let facts = Facts {
             width: emitted.width,
+            whole_warps: emitted.whole_warps,
             frame: emitted.frame as u64,
             local: emitted.local,
             keeps_stack: emitted.keeps_stack,
@@ -267,6 +269,10 @@ impl Code for Compiled {
 
     fn width(&self) -> Width {
         self.facts.width
+    }
+
+    fn whole_warps(&self) -> bool {
+        self.facts.whole_warps
     }
 
     fn recursive(&self) -> bool {

@@ -135,11 +135,12 @@ mod tests {
         let spec = Specialisation {
             width: Width::WARP,
             warp: wave::Width::W32,
+            whole: false,
             block: [1, 2, 3],
             small: false,
             clusters: false,
         };
-        let Specialisation { width: _, warp: _, block: _, small: _, clusters: _ } = spec;
+        let Specialisation { width: _, warp: _, whole: _, block: _, small: _, clusters: _ } = spec;
         let specs = [
             spec,
             Specialisation { block: [3, 2, 1], ..spec },
@@ -147,6 +148,7 @@ mod tests {
             Specialisation { clusters: true, ..spec },
             Specialisation { width: Width::PAIR, ..spec },
             spec.of_warps(wave::Width::W64),
+            Specialisation { whole: true, ..spec },
         ];
         let mut keys = BTreeSet::new();
         let mut count = 0;

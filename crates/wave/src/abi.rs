@@ -280,6 +280,11 @@ pub trait Code: Send + Sync {
         Width::W32
     }
 
+    /// Whether all lanes of a warp execute, also those without a thread.
+    fn whole_warps(&self) -> bool {
+        false
+    }
+
     /// Whether calls may recurse. A thread then gets as much local memory as the launch allows for its stack,
     /// if that is more than [`Code::local_size`].
     fn recursive(&self) -> bool {

@@ -146,6 +146,8 @@ pub struct KernelInfo {
     pub explicit_cluster: bool,
     /// `.blocksareclusters`: the grid size of launches counts clusters instead of blocks.
     pub blocks_are_clusters: bool,
+    /// All lanes of a block's last warp execute, also those without a thread: code keeps data in their registers.
+    pub whole_warps: bool,
     /// `.maxnreg`, or 0.
     pub max_registers: u32,
     /// The static shared variables that this kernel and its callees use, with their offsets; then the dynamic

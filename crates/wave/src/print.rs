@@ -392,6 +392,7 @@ impl Shown<'_> {
             ("max_cluster", info.max_cluster),
             ("explicit_cluster", info.explicit_cluster.into()),
             ("blocks_are_clusters", info.blocks_are_clusters.into()),
+            ("whole_warps", info.whole_warps.into()),
         ];
         limits.iter().filter(|(_, n)| *n != 0).try_for_each(|(name, n)| writeln!(f, "    {name} {n}"))
     }

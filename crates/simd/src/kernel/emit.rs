@@ -29,7 +29,8 @@ use crate::target::Target;
 pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) -> Result<Emitted> {
     let CodeKey { spec, target, forced } = code;
     let source = &module.functions[kernel.index()];
-    let spec = spec.of_warps(source.width);
+    let whole = source.kernel.as_ref().is_some_and(|info| info.whole_warps);
+    let spec = Specialisation { whole, ..spec.of_warps(source.width) };
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
     let mut func = Function::clone(source);
     let unit = Unit { module, kernel, info, spec, target, forced, watch };
@@ -170,7 +171,8 @@ impl<'a> Unit<'a> {
         let in_frame = form.in_frame || !linear && per_lane::in_frame(stops, slotted.len());
         // Per-lane code looks for stops by itself.
         let before_stop = if linear { before_stop(&func, &cfg) } else { vec![false; func.blocks.len()] };
-        let whole_warps = self.spec.threads().is_multiple_of(self.spec.width.lanes() as u32);
+        let whole_warps =
+            self.spec.whole || self.spec.threads().is_multiple_of(self.spec.width.lanes() as u32);
         let always_full = linear && whole_warps && !leaves_early(&func, &cfg, &uniformity, &before_stop);
         let (local_frame, slot_offsets) = wave::layout::frame(&func);
         let keeps_stack = wave::layout::keeps_stack(&func);
@@ -236,6 +238,7 @@ impl Kernel<'_> {
             ir,
             sweep,
             width: self.facts.spec.warp,
+            whole_warps: self.facts.spec.whole,
             frame,
             local,
             keeps_stack,

@@ -102,6 +102,8 @@ pub struct Emitted {
     pub sweep: String,
     /// Lanes in a warp.
     pub width: wave::Width,
+    /// Whether all lanes of a warp execute, also those without a thread.
+    pub whole_warps: bool,
     /// Size of a warp's frame in bytes.
     pub frame: usize,
     /// Minimum local memory per thread in bytes.

@@ -282,6 +282,8 @@ impl Kernel<'_> {
     fn run_blocks(&mut self) -> Function {
         let threads = self.facts.spec.threads();
         let width = self.width();
+        let threads =
+            if self.facts.spec.whole { threads.next_multiple_of(self.warp() as u32) } else { threads };
         let (full, rest) = (threads / width.lanes() as u32, threads % width.lanes() as u32);
         // The index of a warp in a block, by the number of those that run together.
         let warps_each = (width.lanes() / self.warp()) as i64;

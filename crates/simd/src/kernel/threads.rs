@@ -44,7 +44,8 @@ impl Facts<'_> {
     pub fn existing(&self) -> Lanes {
         let (threads, width) = (self.spec.threads(), self.spec.warp);
         let warps = threads.div_ceil(width.lanes() as u32);
-        (0..warps).map(|index| warp_lanes(index, threads, width)).collect()
+        let lanes = |index| if self.spec.whole { width.all() } else { warp_lanes(index, threads, width) };
+        (0..warps).map(lanes).collect()
     }
 }
 

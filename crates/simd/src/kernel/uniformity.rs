@@ -190,6 +190,8 @@ pub struct Specialisation {
     pub width: Width,
     /// The lanes of a warp, which the kernel decides; the code generator sets them.
     pub warp: wave::Width,
+    /// Whether all lanes of a warp execute, also those without a thread, which the kernel decides.
+    pub whole: bool,
     /// Threads per block in each dimension.
     pub block: [u32; 3],
     /// The number of threads of the grid is below 2^31 in each dimension, so global indices do not wrap.
@@ -203,7 +205,8 @@ impl Specialisation {
     pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
         let small = grid.iter().zip(&block).all(below);
-        Specialisation { width: Width::WARP, warp: wave::Width::W32, block, small, clusters: false }
+        let (width, warp) = (Width::WARP, wave::Width::W32);
+        Specialisation { width, warp, whole: false, block, small, clusters: false }
     }
 
     /// The same for a launch with or without clusters.

@@ -31,7 +31,8 @@ pub unsafe fn locate(
     let real = match space {
         Space::Generic | Space::Global | Space::Const => {
             let local = block.local as u64;
-            let local_end = local + block.local_stride * u64::from(block.threads());
+            let threads = u64::from(block.threads()).next_multiple_of(u64::from(block.width.max(1)));
+            let local_end = local + block.local_stride * threads;
             let shared = block.shared as u64;
             let own = (address >= shared && block.in_shared(address - shared, u64::from(size)))
                 || (address >= local && address + u64::from(size) <= local_end);

@@ -146,6 +146,11 @@ impl Code for Interpreter {
         self.width
     }
 
+    fn whole_warps(&self) -> bool {
+        let kernel = self.module.functions[self.kernel.index()].kernel.as_ref();
+        kernel.is_some_and(|info| info.whole_warps)
+    }
+
     fn recursive(&self) -> bool {
         self.recursive
     }
