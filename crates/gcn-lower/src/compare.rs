@@ -1,13 +1,14 @@
 //! Comparisons of vectors and scalars, by their names.
 
 use gcn::isa::{Inst, Role};
-use wave::Value;
 use wave::op::{FloatCmp, IntCmp, Op};
 use wave::types::Fmt;
+use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::operand::operand;
 use crate::registers::{Reg, Registers};
+use crate::table::Form;
 
 /// A relation: what it compares, or that the answer is always the same.
 enum Relation {
@@ -69,15 +70,14 @@ fn relation(name: &str, ty: &str) -> Option<Relation> {
 }
 
 impl Registers {
-    fn related(&mut self, relation: Relation, ty: &str, a: Value, b: Value) -> Value {
-        let (a, b) = match ty {
-            "f16" | "i16" | "u16" => (self.resized(a, wave::Ty::I16), self.resized(b, wave::Ty::I16)),
-            _ => (a, b),
-        };
-        match relation {
+    fn related(&mut self, relation: &Relation, a: Value, b: Value) -> Value {
+        match *relation {
             Relation::Int(cmp) => self.compare(cmp, a, b),
-            Relation::Float(cmp, fmt) => self.op1(Op::FloatCmp { cmp, fmt, ftz: false }, &[a, b]),
-            Relation::Constant(answer) => self.constant(wave::Ty::I1, u64::from(answer)),
+            Relation::Float(cmp, fmt) => {
+                let ftz = self.float_mode(fmt).ftz;
+                self.op1(Op::FloatCmp { cmp, fmt, ftz }, &[a, b])
+            }
+            Relation::Constant(answer) => self.constant(Ty::I1, u64::from(answer)),
         }
     }
 
@@ -89,10 +89,19 @@ impl Registers {
             _ => return Ok(false),
         };
         let Some((name, ty)) = rest.rsplit_once('_') else { return Ok(false) };
-        let Some(relation) = relation(name, ty) else { return Ok(false) };
-        let a = self.source(inst, Role::Src0)?;
-        let b = self.source(inst, Role::Src1)?;
-        let flag = self.related(relation, ty, a, b);
+        let Some(form) = Form::read(ty) else { return Ok(false) };
+        let a = self.source_as(inst, 0, form)?[0];
+        let flag = if let ("class", Some(fmt)) = (name, form.fmt()) {
+            let mask = self.source_as(inst, 1, Form::Int(Ty::I32, false))?[0];
+            self.class(fmt, a, mask)
+        } else {
+            let Some(relation) = relation(name, ty) else { return Ok(false) };
+            if let Some(fmt) = form.fmt() {
+                self.mode.check(fmt)?;
+            }
+            let b = self.source_as(inst, 1, form)?[0];
+            self.related(&relation, a, b)
+        };
         let mask = self.ballot(flag);
         if to_exec {
             // Before gfx10 the mask goes to a register too.
@@ -127,7 +136,7 @@ impl Registers {
         } else {
             (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?)
         };
-        let flag = self.related(relation, ty, a, b);
+        let flag = self.related(&relation, a, b);
         self.set(Reg::Scc, flag);
         Ok(true)
     }
@@ -147,7 +156,7 @@ impl Registers {
         let ty = self.func.ty(a);
         let none = match carry {
             Some(flag) => flag,
-            None => self.constant(wave::Ty::I1, 0),
+            None => self.constant(Ty::I1, 0),
         };
         let op = if subtract { Op::SubBorrow(ty) } else { Op::AddCarry(ty) };
         let results = self.op(op, &[a, b, none]);

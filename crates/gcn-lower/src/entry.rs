@@ -3,7 +3,7 @@
 
 use gcn::isa::{Inst, Role};
 use gcn::object::{Field, Kernel, KernelDescriptor};
-use gcn::{CodeObject, Generation};
+use gcn::{CodeObject, Generation, Target};
 use wave::layout::RECURSION_STACK;
 use wave::op::{BarMode, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Block, BlockCall, Function, KernelInfo, Loc, ParamInfo, Terminator, Ty, Value};
@@ -11,6 +11,7 @@ use wave::{Block, BlockCall, Function, KernelInfo, Loc, ParamInfo, Terminator, T
 use crate::code::{self, Code, Next};
 use crate::error::{Error, Result};
 use crate::graph::{End, Graph};
+use crate::mode::Mode;
 use crate::registers::{Reg, Registers};
 use crate::{buffer, memory, smem};
 
@@ -23,6 +24,7 @@ pub(crate) fn lower(
     let generation = code.target.generation;
     let mut state = Registers::new(&kernel.name, code.lanes, generation);
     let at_entry = |message| vec![Error { address: code.entry, message }];
+    state.mode = Mode::of_kernel(&kernel.descriptor);
     state.initial(&kernel.descriptor, generation).map_err(at_entry)?;
     let graph = Graph::of(object, &mut code, state.words.clone())?;
     let whole_warps = code.keeps_data_in_lanes();
@@ -43,6 +45,13 @@ pub(crate) fn lower(
     wave::ssa::remove_redundant_params(&mut state.func);
     state.func.kernel = Some(KernelInfo { whole_warps, ..info(object, kernel) });
     Ok(state.func)
+}
+
+/// Whether an instruction can be lowered by itself.
+pub(crate) fn lowers(inst: &Inst, target: Target, lanes: u32) -> Result<()> {
+    let mut state = Registers::new("one", lanes, target.generation);
+    state.begin(false);
+    state.instruction(inst)
 }
 
 /// What a launch needs to know.
@@ -132,6 +141,9 @@ impl<'a> Lowering<'a> {
             }
             End::Stops if last.op.name().starts_with("s_endpgm") => state.terminate(Terminator::Exit),
             End::Stops => state.terminate(Terminator::Trap),
+        }
+        if let Some(reason) = state.refused.take() {
+            self.errors.push(Error { address: last.address, message: format!("{last}: {reason}") });
         }
     }
 

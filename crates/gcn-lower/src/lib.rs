@@ -20,11 +20,17 @@ mod error;
 mod flow;
 mod graph;
 mod lds;
+mod evaluate;
+mod float;
+mod lanes;
+mod matrix;
 mod memory;
+mod mode;
 mod operand;
 mod registers;
 mod scalar;
 mod smem;
+mod table;
 mod vector;
 
 pub use error::Error;
@@ -42,4 +48,12 @@ pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<E
     let target = Target::of_name(object.target.target.name).unwrap_or(object.target.target);
     let code = code::Code::read(object, kernel, target)?;
     entry::lower(object, kernel, code)
+}
+
+/// Whether an instruction can be lowered by itself, in waves of so many lanes.
+///
+/// # Errors
+/// Why it cannot.
+pub fn lowers(inst: &gcn::isa::Inst, target: Target, lanes: u32) -> Result<(), String> {
+    entry::lowers(inst, target, lanes)
 }

@@ -1,5 +1,6 @@
 //! Reading and writing the operands of instructions.
 
+use gcn::Generation;
 use gcn::isa::{Inst, Mod, Operand, Part, Role, Special, Type, Value as Place, inline_bits};
 use wave::op::{FloatMode, FloatOp, IntCmp, IntOp, Op, ShiftOp};
 use wave::types::Fmt;
@@ -7,6 +8,7 @@ use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::registers::{Reg, Registers};
+use crate::table::Form;
 
 /// The inline float 1.0.
 const INLINE_ONE: u8 = 2;
@@ -35,6 +37,11 @@ fn type_of(fmt: Fmt) -> Type {
     }
 }
 
+/// Whether a source is no register.
+fn is_constant(place: Place) -> bool {
+    matches!(place, Place::Int(_) | Place::Float(_) | Place::Literal(_) | Place::Imm(_))
+}
+
 /// The operand of an instruction with this role.
 pub(crate) fn operand(inst: &Inst, role: Role) -> Result<&Operand> {
     inst.operand(role).ok_or_else(|| format!("it has no {}", role.name()))
@@ -61,6 +68,7 @@ impl Registers {
         match place {
             Place::Sgpr(first) => Ok(self.get(Reg::Scalar(first + index))),
             Place::Vgpr(first) => Ok(self.get(Reg::Vector(first + index))),
+            Place::Agpr(first) => Ok(self.get(Reg::Accumulator(first + index))),
             Place::Special(special, part) => {
                 let part = if part == Part::Whole && index == 1 { Part::High } else { part };
                 self.special(special, part)
@@ -164,6 +172,142 @@ impl Registers {
             value = self.of_other_lane(inst, value)?;
         }
         self.modify(operand, value)
+    }
+
+    /// A source without its modifiers, but of another lane or a part of a register if the encoding says so.
+    fn raw_source(&mut self, inst: &Inst, role: Role) -> Result<Value> {
+        let operand = operand(inst, role)?;
+        let mut value = self.plain(operand)?;
+        let select = if role == Role::Src0 { Mod::Src0Sel } else { Mod::Src1Sel };
+        if let Some(select) = inst.control(select).filter(|_| role != Role::Src2) {
+            value = self.selected(value, select, operand.sext)?;
+        }
+        if role == Role::Src0 { self.of_other_lane(inst, value) } else { Ok(value) }
+    }
+
+    /// The low or the high half of a word.
+    pub fn half_of(&mut self, value: Value, high: bool) -> Value {
+        let value = self.resized(value, Ty::I32);
+        let by = self.word(if high { 16 } else { 0 });
+        let value = if high { self.shift(ShiftOp::ShrU, value, by) } else { value };
+        self.resized(value, Ty::I16)
+    }
+
+    /// The source with this number, as a form says: its value, or the values of both elements.
+    pub fn source_as(&mut self, inst: &Inst, number: usize, form: Form) -> Result<[Value; 2]> {
+        let role = *[Role::Src0, Role::Src1, Role::Src2].get(number).ok_or("it has too many sources")?;
+        let source = *operand(inst, role)?;
+        let bit = |control: Mod, default: u32| inst.control(control).unwrap_or(default) >> number & 1 == 1;
+        let (low, high) = (bit(Mod::OpSel, 0), bit(Mod::OpSelHi, 7));
+        let (neg_low, neg_high) = (bit(Mod::NegLo, 0), bit(Mod::NegHi, 0));
+        if form == Form::Mixed {
+            let is_half = bit(Mod::OpSelHi, 0);
+            let value = match source.value {
+                // A constant has the type that it is used with.
+                Place::Float(index) if !is_half => self.word(inline_bits(index, Type::F32) as u32),
+                _ => self.raw_source(inst, role)?,
+            };
+            let value = if is_half {
+                let half = self.half_of(value, low);
+                self.converted(Fmt::F16, Fmt::F32, None, half)
+            } else {
+                value
+            };
+            return Ok([self.signed(Fmt::F32, value, source.abs, source.neg); 2]);
+        }
+        let value = self.raw_source(inst, role)?;
+        if !form.is_pair() {
+            let value = match form.ty() {
+                Ty::I16 => self.half_of(value, low),
+                ty => self.resized(value, ty),
+            };
+            let fmt = form.fmt().unwrap_or(Fmt::F32);
+            if (source.abs || source.neg || neg_low) && fmt.ty() == form.ty() {
+                return Ok([self.signed(fmt, value, source.abs, source.neg ^ neg_low); 2]);
+            }
+            return Ok([value; 2]);
+        }
+        let mut parts = match form.ty() {
+            Ty::I32 if self.func.ty(value) == Ty::I64 && !is_constant(source.value) => {
+                let (first, second) = self.halves(value);
+                [low, high].map(|upper| if upper { second } else { first })
+            }
+            Ty::I32 => [self.resized(value, Ty::I32); 2],
+            _ => [self.half_of(value, low), self.half_of(value, high)],
+        };
+        if let Some(fmt) = form.fmt() {
+            for (part, neg) in parts.iter_mut().zip([neg_low, neg_high]) {
+                *part = self.signed(fmt, *part, source.abs, neg ^ source.neg);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The old values of a result's elements.
+    pub fn old_as(&mut self, inst: &Inst, form: Form) -> Result<[Value; 2]> {
+        let place = operand(inst, Role::Vdst)?.value;
+        let low = self.register(place, 0)?;
+        Ok(match (form, form.ty()) {
+            (Form::Ints(_) | Form::Floats(Fmt::F16), _) => {
+                [self.half_of(low, false), self.half_of(low, true)]
+            }
+            (_, Ty::I16) => [self.half_of(low, false); 2],
+            (Form::Floats(_), _) => [low, self.register(place, 1)?],
+            (_, Ty::I64) => {
+                let high = self.register(place, 1)?;
+                [self.whole(low, high); 2]
+            }
+            _ => [low; 2],
+        })
+    }
+
+    /// Writes the elements of a vector result, which are multiplied and clamped already.
+    pub fn write_as(&mut self, inst: &Inst, form: Form, values: &[Value]) -> Result<()> {
+        let (Place::Vgpr(first), &[value, ..]) = (operand(inst, Role::Vdst)?.value, values) else {
+            return Err("the result is no VGPR".to_owned());
+        };
+        let pack = Op::Pack { part: Ty::I16, whole: Ty::I32 };
+        match (form, values) {
+            (Form::Ints(_) | Form::Floats(Fmt::F16), &[low, high]) => {
+                let value = self.op1(pack, &[low, high]);
+                self.written(inst, value, first)
+            }
+            (Form::Floats(_), &[low, high]) => {
+                self.set_vector(first, low);
+                self.set_vector(first + 1, high);
+                Ok(())
+            }
+            _ if self.func.ty(value) == Ty::I64 => {
+                let (low, high) = self.halves(value);
+                self.set_vector(first, low);
+                self.set_vector(first + 1, high);
+                Ok(())
+            }
+            _ if form.ty() == Ty::I16 => {
+                // Until gfx9 the other half becomes 0, except where a control selects halves.
+                let upper = inst.modifier(Mod::OpSel) >> 3 & 1 == 1 || form == Form::Upper;
+                let kept = self.generation >= Generation::Gfx10 || inst.control(Mod::OpSel).is_some();
+                let value = if (kept || upper) && inst.control(Mod::DstSel).is_none() {
+                    let old = self.get(Reg::Vector(first));
+                    let other = self.half_of(old, !upper);
+                    let parts = if upper { [other, value] } else { [value, other] };
+                    self.op1(pack, &parts)
+                } else {
+                    self.resized(value, Ty::I32)
+                };
+                self.written(inst, value, first)
+            }
+            _ => self.written(inst, value, first),
+        }
+    }
+
+    /// Writes a word, or a part of it (SDWA).
+    fn written(&mut self, inst: &Inst, mut value: Value, first: u16) -> Result<()> {
+        if let Some(select) = inst.control(Mod::DstSel) {
+            value = self.placed(inst, value, select, first)?;
+        }
+        self.set_vector(first, value);
+        Ok(())
     }
 
     /// A byte, a half or all of a word, extended (SDWA).
@@ -273,8 +417,10 @@ impl Registers {
     }
 
     /// A result times 2, 4 or 1/2, and clamped to [0, 1].
-    fn modified(&mut self, mut value: Value, fmt: Fmt, omod: u32, clamp: bool) -> Result<Value> {
+    pub fn modified(&mut self, mut value: Value, fmt: Fmt, omod: u32, clamp: bool) -> Result<Value> {
+        // In IEEE mode, and where subnormal results are kept, output modifiers have no effect.
         let factor = match omod {
+            _ if !self.mode.has_output_modifiers(fmt) => None,
             0 => None,
             1 => Some(4),
             2 => Some(6),
@@ -282,7 +428,10 @@ impl Registers {
         };
         if let Some(index) = factor {
             let factor = self.constant(fmt.ty(), inline_bits(index, type_of(fmt)));
-            value = self.op1(Op::Float(FloatOp::Mul, FloatMode::rn(fmt)), &[value, factor]);
+            value = self.op1(Op::Float(FloatOp::Mul, self.float_mode(fmt)), &[value, factor]);
+            // A zero loses its sign.
+            let zero = self.constant(fmt.ty(), 0);
+            value = self.op1(Op::Float(FloatOp::Add, self.float_mode(fmt)), &[value, zero]);
         }
         if clamp {
             let one = self.constant(fmt.ty(), inline_bits(INLINE_ONE, type_of(fmt)));

@@ -1,5 +1,6 @@
 //! The state of a wave while its kernel is lowered: registers as SSA values, and what is known of lane masks.
 
+use crate::mode::Mode;
 use gcn::Generation;
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
@@ -29,6 +30,8 @@ pub(crate) enum Reg {
     Waiting,
     /// The result of such an update of this type.
     Result(Ty),
+    /// An AGPR.
+    Accumulator(u16),
     /// The high half of VCC in waves of 32 lanes, which is a plain register there.
     VccHigh,
     /// The same of EXEC.
@@ -57,6 +60,12 @@ pub(crate) struct Registers {
     pub scratch: Option<u32>,
     /// The address that a call goes to, if the call has overwritten the registers that held it.
     pub target: Option<Value>,
+    /// How floats are rounded and which are flushed at this place.
+    pub mode: Mode,
+    /// The mode at the beginning of blocks.
+    modes: HashMap<Block, Mode>,
+    /// Why an edge cannot be lowered.
+    pub refused: Option<String>,
     /// EXEC at the kernel's entry: all lanes that exist.
     all: Option<Value>,
     /// The value of 64 bits that two halves came from.
@@ -91,6 +100,9 @@ impl Registers {
             apertures: false,
             scratch: None,
             target: None,
+            mode: Mode::default(),
+            modes: HashMap::new(),
+            refused: None,
             all: None,
             wholes: HashMap::new(),
             halves: HashMap::new(),
@@ -104,6 +116,7 @@ impl Registers {
     /// Goes on in another block.
     pub fn enter(&mut self, block: Block) {
         self.block = block;
+        self.mode = *self.modes.entry(block).or_default();
         self.halves.clear();
         self.bits.clear();
     }
@@ -212,7 +225,11 @@ impl Registers {
 
     /// Writes a VGPR in the active lanes.
     pub fn set_vector(&mut self, number: u16, value: Value) {
-        let register = Reg::Vector(number);
+        self.set_masked(Reg::Vector(number), value);
+    }
+
+    /// Writes a register of lanes in the active ones.
+    pub fn set_masked(&mut self, register: Reg, value: Value) {
         let value = match self.active() {
             None => value,
             Some(active) => {
@@ -273,6 +290,10 @@ impl Registers {
 
     /// Notes EXEC on an edge from this block.
     pub fn note_exec(&mut self, to: Block) {
+        let mode = self.mode;
+        if *self.modes.entry(to).or_insert(mode) != mode {
+            self.refused = Some("the float mode differs between the ways to the next instruction".to_owned());
+        }
         let exec = self.get(Reg::Exec);
         let known = self.carried.entry(to).or_insert(Some(exec));
         if *known != Some(exec) {

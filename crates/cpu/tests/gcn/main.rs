@@ -8,6 +8,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod model;
+mod values;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -47,6 +50,21 @@ fn compiled(
         .args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib"])
         .args(["-Xclang", "-finclude-default-header", &format!("-mcpu={target}"), level])
         .args(options)
+        .arg(file)
+        .arg("-o")
+        .arg(into)
+        .output()
+        .map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    std::fs::read(into).map_err(|e| e.to_string())
+}
+
+/// A code object of assembly.
+fn assembled(file: &Path, target: &str, into: &Path) -> Result<Vec<u8>, String> {
+    let output = Command::new(CLANG)
+        .args(["-target", "amdgcn-amd-amdhsa", "-nogpulib", &format!("-mcpu={target}")])
         .arg(file)
         .arg("-o")
         .arg(into)

@@ -1,0 +1,87 @@
+//! What vector instructions compute, from AMD's instruction set documents: plain functions of a lane's bits, apart
+//! from the code under test.
+
+pub mod floats;
+pub mod halves;
+pub mod integers;
+
+/// What a lane holds before an instruction.
+#[derive(Clone, Copy)]
+pub struct Lane {
+    pub a: u64,
+    pub b: u64,
+    pub c: u64,
+    /// The old result.
+    pub d: u64,
+    /// Its bit of VCC.
+    pub vcc: bool,
+}
+
+/// What it holds afterwards: the result, and its bit of VCC if the instruction writes that.
+pub struct After {
+    pub value: u64,
+    pub vcc: Option<bool>,
+}
+
+/// The kinds of numbers that an input has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    Word,
+    /// Two halves of 16 bits.
+    Halves,
+    Float,
+    Double,
+    /// Small integers of both signs, such as shifts and exponents.
+    Small,
+}
+
+/// How results are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// So many bits are equal.
+    Bits(u32),
+    /// Equal as a float of so many bits, where all NaNs are.
+    Float(u32),
+    /// As `Float`, or nearer than so many units in the last place.
+    Near(u32, u32),
+    /// Both halves equal as floats of 16 bits.
+    Halves,
+}
+
+/// An instruction with its operands and what it computes.
+pub struct Form {
+    /// The text, with `D`, `A`, `B` and `C` for the result and the sources.
+    pub text: String,
+    /// Sizes in words of the result and the sources.
+    pub words: [u32; 4],
+    pub inputs: [Kind; 3],
+    pub check: Check,
+    pub model: Box<dyn Fn(Lane) -> After>,
+}
+
+/// A form that writes no mask.
+pub fn form(
+    text: &str,
+    words: [u32; 4],
+    inputs: [Kind; 3],
+    check: Check,
+    model: impl Fn(Lane) -> u64 + 'static,
+) -> Form {
+    let model = Box::new(move |lane| After { value: model(lane), vcc: None });
+    Form { text: text.into(), words, inputs, check, model }
+}
+
+/// A form that writes VCC and no other result.
+pub fn test(text: &str, words: [u32; 4], inputs: [Kind; 3], model: impl Fn(Lane) -> bool + 'static) -> Form {
+    let model = Box::new(move |lane: Lane| After { value: lane.d, vcc: Some(model(lane)) });
+    Form { text: text.into(), words, inputs, check: Check::Bits(64), model }
+}
+
+/// Every form.
+pub fn all() -> Vec<Form> {
+    let mut list = Vec::new();
+    integers::forms(&mut list);
+    floats::forms(&mut list);
+    halves::forms(&mut list);
+    list
+}
