@@ -120,7 +120,7 @@ impl<'a> Lowering<'a> {
         let instructions: Vec<&Inst> = self.code.block(node.leader).collect();
         for inst in &instructions {
             state.loc = Loc { line: inst.address as u32, ..Loc::default() };
-            if let Err(reason) = state.instruction(inst) {
+            if let Err(reason) = state.instruction_or_two(inst) {
                 self.errors.push(Error { address: inst.address, message: format!("{inst}: {reason}") });
             }
             state.words.step(inst, |place| self.graph.stored.get(&place).copied());
@@ -197,9 +197,23 @@ impl Registers {
         }
     }
 
+    /// Lowers an instruction other than a branch, or both halves of a dual one: they read before either writes.
+    fn instruction_or_two(&mut self, inst: &Inst) -> Result<()> {
+        let Some(second) = &inst.second else { return self.instruction(inst) };
+        self.postponed = Some(Vec::new());
+        let outcome = self.instruction(inst).and_then(|()| self.instruction(second));
+        for (register, value) in self.postponed.take().unwrap_or_default() {
+            self.set(register, value);
+        }
+        outcome
+    }
+
     /// Lowers an instruction other than a branch.
     fn instruction(&mut self, inst: &Inst) -> Result<()> {
-        let name = inst.op.name();
+        let name = crate::newer::alias(inst.op.name());
+        if self.newer(inst, name)? {
+            return Ok(());
+        }
         match name {
             "s_barrier" => {
                 let zero = self.word(0);
@@ -267,7 +281,9 @@ impl Registers {
             return Err("arguments that are loaded before the kernel begins are not supported yet".to_owned());
         }
         if generation == Generation::Gfx12 {
-            return Err("the block's position in trap registers (gfx12) is not supported yet".to_owned());
+            self.positions_in_trap_registers();
+            self.positions(descriptor.get(Field::WorkitemId), generation);
+            return Ok(());
         }
         // The system's registers follow the number that the descriptor states, which may leave a gap.
         next = descriptor.get(Field::UserSgprCount) as u16;
@@ -285,6 +301,18 @@ impl Registers {
         }
         self.positions(descriptor.get(Field::WorkitemId), generation);
         Ok(())
+    }
+
+    /// The workgroup's position on gfx12: x in ttmp9, y and z in the halves of ttmp7.
+    fn positions_in_trap_registers(&mut self) {
+        let [x, y, z] = [SReg::CtaidX, SReg::CtaidY, SReg::CtaidZ].map(|r| self.op1(Op::Special(r), &[]));
+        let sixteen = self.word(16);
+        let high = self.shift(ShiftOp::Shl, z, sixteen);
+        let mask = self.word(0xffff);
+        let low = self.int(IntOp::And, y, mask);
+        let both = self.int(IntOp::Or, high, low);
+        self.set(Reg::Trap(9), x);
+        self.set(Reg::Trap(7), both);
     }
 
     /// The work-item's position: a register for each axis, or ten bits of one register.

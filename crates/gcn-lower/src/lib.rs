@@ -26,6 +26,7 @@ mod lanes;
 mod matrix;
 mod memory;
 mod mode;
+mod newer;
 mod operand;
 mod registers;
 mod scalar;

@@ -69,6 +69,7 @@ impl Registers {
             Place::Sgpr(first) => Ok(self.get(Reg::Scalar(first + index))),
             Place::Vgpr(first) => Ok(self.get(Reg::Vector(first + index))),
             Place::Agpr(first) => Ok(self.get(Reg::Accumulator(first + index))),
+            Place::Ttmp(first) => Ok(self.get(Reg::Trap(first + index))),
             Place::Special(special, part) => {
                 let part = if part == Part::Whole && index == 1 { Part::High } else { part };
                 self.special(special, part)

@@ -18,6 +18,8 @@ pub(crate) enum Reg {
     Scalar(u16),
     /// A VGPR.
     Vector(u16),
+    /// A trap temporary.
+    Trap(u16),
     /// The scalar condition code.
     Scc,
     /// The lanes that instructions concern.
@@ -66,6 +68,8 @@ pub(crate) struct Registers {
     modes: HashMap<Block, Mode>,
     /// Why an edge cannot be lowered.
     pub refused: Option<String>,
+    /// VGPRs that the first half of a dual instruction writes, while the second half reads its sources.
+    pub postponed: Option<Vec<(Reg, Value)>>,
     /// EXEC at the kernel's entry: all lanes that exist.
     all: Option<Value>,
     /// The value of 64 bits that two halves came from.
@@ -103,6 +107,7 @@ impl Registers {
             mode: Mode::default(),
             modes: HashMap::new(),
             refused: None,
+            postponed: None,
             all: None,
             wholes: HashMap::new(),
             halves: HashMap::new(),
@@ -237,7 +242,10 @@ impl Registers {
                 self.select(active, value, old)
             }
         };
-        self.set(register, value);
+        match &mut self.postponed {
+            Some(writes) => writes.push((register, value)),
+            None => self.set(register, value),
+        }
     }
 
     // Masks.

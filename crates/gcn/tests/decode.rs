@@ -5,8 +5,12 @@ use gcn::Target;
 use gcn::isa::{Decoder, Inst, Mod, Op, Role, Special, Value};
 
 fn decode(target: &str, words: &[u32]) -> Result<Inst, String> {
+    decode_in_waves(target, 64, words)
+}
+
+fn decode_in_waves(target: &str, wave: u32, words: &[u32]) -> Result<Inst, String> {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let decoder = Decoder::new(Target::of_name(target).expect("a target"), 64).expect("a table");
+    let decoder = Decoder::new(Target::of_name(target).expect("a target"), wave).expect("a table");
     decoder.decode(&bytes, 0x1000).map_err(|refusal| refusal.to_string())
 }
 
@@ -82,4 +86,26 @@ fn refusals_say_what_is_wrong() {
         decode("gfx906", &[0xbe80_00ff]).unwrap_err(),
         "s_mov_b32: src0 is 0xff: the code ends before its literal"
     );
+}
+
+/// A dual instruction is two instructions with the names and operands that they have alone.
+#[test]
+fn dual_instructions_have_two_halves() {
+    let words = [0xc842_918c, 0x9e5b_5986, 0xec2a_ecee];
+    let dual = decode_in_waves("gfx1100", 32, &words).expect("a dual instruction");
+    assert_eq!(
+        dual.to_string(),
+        "v_dual_fmaak_f32 v158, v140, v72, 0xec2aecee :: v_dual_fmaak_f32 v91, v134, v172, 0xec2aecee"
+    );
+    let second = dual.second.as_deref().expect("a second half");
+    assert_eq!((dual.op, second.op, dual.size, second.size), (Op::VFmaakF32, Op::VFmaakF32, 12, 12));
+    assert_eq!((value(&dual, Role::Vdst), value(second, Role::Vdst)), (Value::Vgpr(158), Value::Vgpr(91)));
+    // VCC is an operand that the text does not show.
+    let select =
+        decode_in_waves("gfx1100", 32, &[0xca42_01b7, 0x1309_10c9, 0x244a_a713]).expect("a dual one");
+    assert!(matches!(value(&select, Role::Implied), Value::Special(Special::Vcc, _)));
+    // Waves of 64 lanes have none, and a move has no second source.
+    assert!(decode_in_waves("gfx1100", 64, &words).is_err());
+    let refused = decode_in_waves("gfx1100", 32, &[0xca10_0f03, 0x140c_0b04]).unwrap_err();
+    assert_eq!(refused, "no instruction of gfx1100 has this encoding and opcode");
 }

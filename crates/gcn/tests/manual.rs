@@ -24,7 +24,8 @@ const TABLES: &[(&str, &str, &[&str], &str)] = &[
         "gfx11",
         include_str!("../tables/gfx11.tsv"),
         &["gfx1100"],
-        "Missing: MIMG (image instructions), VOPD (dual issue) and `v_mov_b16`, which are refused as unknown.",
+        "Missing: MIMG (image instructions) and `v_mov_b16`, which are refused as unknown. VOPDX and VOPDY are the \
+         two halves of dual instructions (VOPD), of waves of 32 lanes.",
     ),
 ];
 

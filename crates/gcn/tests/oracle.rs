@@ -95,8 +95,6 @@ fn compiled_code_is_disassembled_alike() {
                 let file = folder.join(format!("many.{target}.{wave}{level}.hsaco"));
                 let mut clang = Command::new("clang-19");
                 clang.args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib", level]);
-                // The tables have no dual instructions yet.
-                clang.args(["-mllvm", "-amdgpu-enable-vopd=0"]);
                 clang.arg(format!("-mcpu={target}")).arg(source).arg("-o").arg(&file);
                 if waves.len() > 1 {
                     clang.arg(if *wave == 64 { "-mwavefrontsize64" } else { "-mno-wavefrontsize64" });

@@ -26,7 +26,15 @@ use wave::{Global, GlobalId, Module};
 const CLANG: &str = "clang-19";
 
 /// Targets, with the options that choose the size of waves.
-const TARGETS: &[(&str, &[&str])] = &[("gfx906", &[]), ("gfx1030", &[])];
+const TARGETS: &[(&str, &[&str])] = &[
+    ("gfx906", &[]),
+    ("gfx90a", &[]),
+    ("gfx942", &[]),
+    ("gfx1030", &[]),
+    ("gfx1030", &["-mwavefrontsize64"]),
+    ("gfx1100", &[]),
+    ("gfx1100", &["-mwavefrontsize64"]),
+];
 
 const LEVELS: [&str; 3] = ["-O1", "-O2", "-O3"];
 

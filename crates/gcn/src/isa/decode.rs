@@ -150,16 +150,37 @@ impl Decoder {
         bytes: &[u8],
         address: u64,
     ) -> Result<Inst, Wrong> {
-        let size = usize::from(layout.size);
-        let bits = bits & !row.ignored;
-        let mut b =
-            Building { bits, layout, bytes, size, literal: None, operands: Vec::new(), mods: Vec::new() };
-        for token in &row.tokens {
-            self.token(&mut b, row, token)?;
+        let (size, none) = (usize::from(layout.size), Vec::new());
+        let mut b = Building { bits, layout, bytes, size, literal: None, operands: none, mods: Vec::new() };
+        if row.encoding.name() != table::FIRST {
+            return self.half(&mut b, row, address);
         }
-        self.finish(&mut b, row)?;
+        let mut first = self.half(&mut b, row, address)?;
+        let layout = self.table.second.and_then(|i| self.table.layouts.get(usize::from(i)));
+        let layout = layout.ok_or("there are no second halves")?;
+        let number = layout.op.get(bits);
+        let fits = |row: &&Row| bits & row.mask == row.value;
+        let row = layout.rows.get(&number).and_then(|rows| rows.iter().find(fits));
+        let row = row.ok_or_else(|| format!("there is no second half {number:#x}"))?;
+        b.layout = layout;
+        let second = self.half(&mut b, row, address)?;
+        // A literal that only the second half has.
+        (first.words, first.size) = (second.words, second.size);
+        first.second = Some(Box::new(second));
+        Ok(first)
+    }
+
+    /// An instruction, or a half of one, by its row.
+    fn half(&self, b: &mut Building, row: &'static Row, address: u64) -> Result<Inst, Wrong> {
+        let all = b.bits;
+        b.bits &= !row.ignored;
+        for token in &row.tokens {
+            self.token(b, row, token)?;
+        }
+        self.finish(b, row)?;
+        b.bits = all;
         let mut words = [0; MAX_SIZE / 4];
-        for (word, bytes) in words.iter_mut().zip(bytes.get(..b.size).unwrap_or(bytes).chunks_exact(4)) {
+        for (word, bytes) in words.iter_mut().zip(b.bytes.get(..b.size).unwrap_or(b.bytes).chunks_exact(4)) {
             *word = bytes.try_into().map_or(0, u32::from_le_bytes);
         }
         Ok(Inst {
@@ -168,8 +189,9 @@ impl Decoder {
             size: b.size as u8,
             op: row.op,
             encoding: row.encoding,
-            operands: b.operands,
-            mods: b.mods,
+            operands: std::mem::take(&mut b.operands),
+            mods: std::mem::take(&mut b.mods),
+            second: None,
             row,
             generation: self.target.generation,
         })
@@ -178,7 +200,7 @@ impl Decoder {
     fn token(&self, b: &mut Building, row: &'static Row, token: &'static Token) -> Result<(), Wrong> {
         match token {
             Token::Word(_) => {}
-            Token::Implied(name) => {
+            Token::Implied(name) | Token::Hidden(name) => {
                 let (value, bits) = match *name {
                     "vcc" if self.registers.wave == 32 => (Value::Special(Special::Vcc, Part::Low), 32),
                     "vcc" => (Value::Special(Special::Vcc, Part::Whole), 64),
@@ -342,6 +364,7 @@ impl Decoder {
             Kind::Imm(Imm::Delay) if number & 15 > 11 || number >> 4 & 7 > 5 || number >> 7 & 15 > 11 => {
                 Err("a field has a reserved value".into())
             }
+            Kind::Imm(Imm::Literal) => Ok((Value::Imm(i64::from(b.literal()?)), 32, Type::None)),
             Kind::Imm(_) => Ok((Value::Imm(i64::from(number)), wide as u16, Type::None)),
         }
     }

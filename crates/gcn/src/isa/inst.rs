@@ -82,18 +82,6 @@ named! {
         Ssamp "ssamp"
         /// Target of an export.
         Tgt "tgt"
-        /// Result of the first half of a dual instruction.
-        VdstX "vdstX"
-        /// First source of the first half.
-        Src0X "src0X"
-        /// Second source of the first half.
-        Src1X "vsrc1X"
-        /// Result of the second half.
-        VdstY "vdstY"
-        /// First source of the second half.
-        Src0Y "src0Y"
-        /// Second source of the second half.
-        Src1Y "vsrc1Y"
     }
 }
 
@@ -349,6 +337,9 @@ pub struct Inst {
     pub operands: Vec<Operand>,
     /// Controls with their values, in the order of the assembly text.
     pub mods: Vec<(Mod, u32)>,
+    /// The second half of a dual instruction. Both halves read their sources before either writes its result;
+    /// the address, the bytes and the size are those of both.
+    pub second: Option<Box<Inst>>,
     pub(super) row: &'static Row,
     pub(super) generation: Generation,
 }

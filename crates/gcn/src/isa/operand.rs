@@ -84,6 +84,8 @@ pub enum Imm {
     GprIndex,
     K16,
     K32,
+    /// The word after the instruction, which sources share.
+    Literal,
     Delay,
     DepCtr,
     Version,
@@ -107,6 +109,7 @@ fn imm(name: &str) -> Option<Imm> {
         "gpridx" => Imm::GprIndex,
         "k16" => Imm::K16,
         "k32" => Imm::K32,
+        "kafter" => Imm::Literal,
         "delay" => Imm::Delay,
         "depctr" => Imm::DepCtr,
         "version" => Imm::Version,

@@ -14,6 +14,10 @@ impl fmt::Display for Inst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         Printer { inst: self, out: &mut text }.inst()?;
+        if let Some(second) = &self.second {
+            text.push_str(" :: ");
+            Printer { inst: second, out: &mut text }.inst()?;
+        }
         f.write_str(&text)
     }
 }
@@ -110,7 +114,7 @@ impl Printer<'_> {
             },
             Imm::DepCtr => self.out.write_str(&names::dependencies(number)),
             Imm::Hex16 => write!(self.out, "{:#x}", number & 0xffff),
-            Imm::K16 | Imm::K32 => write!(self.out, "{number:#x}"),
+            Imm::K16 | Imm::K32 | Imm::Literal => write!(self.out, "{number:#x}"),
             Imm::Branch => write!(self.out, "{number}"),
             Imm::Endpgm => write!(self.out, "{number}"),
             Imm::Waitcnt => self.waitcnt(number),
@@ -399,6 +403,7 @@ impl Printer<'_> {
                 }
                 Token::ScalarOffset => self.scalar_offset(&mut operands)?,
                 Token::CachePolicy => self.cache_policy()?,
+                Token::Hidden(_) => drop(operands.next()),
                 Token::Word(word) => write!(self.out, " {word}")?,
                 Token::Mod(which, _) => {
                     if let Some((_, value)) = mods.find(|(m, _)| m == which)

@@ -1,8 +1,8 @@
 //! Reads the tables of `tables/`.
 //!
 //! A line `encoding` names an encoding, its bits, its fixed bits (`110100@31:26`) and its fields
-//! (`src0@55,39:32`: bits from the highest; `*4`: the value is a multiple). `any` are bits that the decoder
-//! ignores if no field of the opcode covers them; others must be zero.
+//! (`src0@55,39:32`: bits from the highest; `*4`: the value is a multiple; `^1`: these bits of it are inverted).
+//! `any` are bits that the decoder ignores if no field of the opcode covers them; others must be zero.
 //!
 //! Each other line is an opcode: encoding, number, name, operands and controls in the order of the assembly
 //! text, and the targets that have it if not all of the file's do (`gfx1100:64` for waves of 64 lanes). `any=`,
@@ -26,6 +26,11 @@ impl Op {
             .ok()
             .and_then(|i| OP_NAMES.get(i))
             .map(|(_, op)| *op)
+    }
+
+    /// The operation `v_NAME`.
+    fn of_vector(name: &str) -> Option<Op> {
+        Op::of_name(&format!("v_{name}"))
     }
 
     /// Its name.
@@ -52,17 +57,21 @@ pub struct Field {
     parts: Vec<(u8, u8)>,
     /// The field holds the value divided by this.
     scale: u32,
+    /// Bits of the value that the field holds inverted.
+    inverted: u32,
 }
 
 impl Field {
     fn read(text: &str) -> Option<Field> {
         let (bits, scale) =
             text.split_once('*').map_or(Some((text, 1)), |(b, s)| Some((b, s.parse().ok()?)))?;
+        let (bits, inverted) =
+            bits.split_once('^').map_or(Some((bits, 0)), |(b, i)| Some((b, i.parse().ok()?)))?;
         let part = |part: &str| {
             let (high, low) = part.split_once(':').unwrap_or((part, part));
             Some((high.parse().ok()?, low.parse().ok()?))
         };
-        Some(Field { parts: bits.split(',').map(part).collect::<Option<_>>()?, scale })
+        Some(Field { parts: bits.split(',').map(part).collect::<Option<_>>()?, scale, inverted })
     }
 
     /// The value in an instruction's bits.
@@ -72,7 +81,7 @@ impl Field {
             let value = (bits >> low) as u32 & u32::MAX >> (32 - width);
             if width == 32 { value } else { all << width | value }
         };
-        self.parts.iter().fold(0, part).wrapping_mul(self.scale)
+        (self.parts.iter().fold(0, part) ^ self.inverted).wrapping_mul(self.scale)
     }
 
     /// Number of bits.
@@ -91,6 +100,8 @@ impl Field {
 pub enum Token {
     /// `vcc`, `off` and others: an operand that no field holds.
     Implied(&'static str),
+    /// The same, which the assembly text does not show.
+    Hidden(&'static str),
     /// `gds`, `lds` and others: a word at the end.
     Word(&'static str),
     /// An operand.
@@ -169,7 +180,13 @@ pub struct Table {
     pub layouts: Vec<Layout>,
     /// Indices of the layouts that fit the highest nine bits of the first word.
     pub by_head: Vec<Vec<u8>>,
+    /// The layout of the second halves of dual instructions.
+    pub second: Option<u8>,
 }
+
+/// The encoding of the first halves of dual instructions, and of the second ones.
+pub const FIRST: &str = "VOPDX";
+const SECOND: &str = "VOPDY";
 
 const GFX9: &str = include_str!("../../tables/gfx9.tsv");
 const GFX10: &str = include_str!("../../tables/gfx10.tsv");
@@ -228,7 +245,7 @@ fn layout(columns: &[&'static str]) -> Option<Layout> {
         let (name, place) = field.split_once('@')?;
         known.insert(name, Field::read(place)?);
     }
-    let op = known.remove("op").unwrap_or_else(|| Field { parts: Vec::new(), scale: 1 });
+    let op = known.remove("op").unwrap_or_else(|| Field { scale: 1, ..Field::default() });
     let any = known.remove("any").map_or(0, |f| f.mask());
     Some(Layout {
         encoding: Encoding::of_name(name)?,
@@ -257,7 +274,7 @@ fn each(layout: &Layout, word: &str) -> Option<Token> {
     for digit in digits.chars() {
         if digit == 'x' {
             // The third source is the result: it is written, and has no bit.
-            bits[2] = Some(Field { parts: Vec::new(), scale: 1 });
+            bits[2] = Some(Field { scale: 1, ..Field::default() });
             continue;
         }
         let bit = bits.get_mut(digit.to_digit(10)? as usize)?;
@@ -299,6 +316,7 @@ fn token(layout: &Layout, word: &'static str) -> Option<Token> {
         "saddr" => Token::ScalarAddress,
         "cpol" => Token::CachePolicy,
         "exp" => Token::ExportSources,
+        "~vcc" => Token::Hidden("vcc"),
         _ => match word.strip_prefix('\'') {
             Some(name @ ("vcc" | "off" | "exec" | "m0" | "vcc_lo" | "null")) => Token::Implied(name),
             Some(name) => Token::Word(name),
@@ -331,7 +349,7 @@ impl Token {
             |names: &[&str]| names.iter().filter_map(|n| layout.field(n)).fold(0, |all, f| all | f.mask());
         let one = |field: &Option<Field>| field.as_ref().map_or(0, Field::mask);
         match self {
-            Token::Implied(_) | Token::Word(_) => 0,
+            Token::Implied(_) | Token::Hidden(_) | Token::Word(_) => 0,
             Token::Operand { field, neg, abs, sext, acc, .. } => {
                 field.mask() | one(neg) | one(abs) | one(sext) | one(acc)
             }
@@ -351,6 +369,7 @@ fn row(layout: &Layout, columns: &[&'static str]) -> Option<(u32, Row)> {
     let number = u32::from_str_radix(number.strip_prefix("0x")?, 16).ok()?;
     const FORMS: [&str; 6] = ["_e64_dpp", "_e32", "_e64", "_sdwa", "_dpp", "_dpp8"];
     let name = FORMS.iter().find_map(|form| mnemonic.strip_suffix(form)).unwrap_or(mnemonic);
+    let name = name.strip_prefix("v_dual_").and_then(Op::of_vector).or_else(|| Op::of_name(name))?;
     let (mut ignored, mut zero, mut one) = (0u128, 0u128, 0u128);
     let mut list = Vec::new();
     for word in tokens.split(' ').filter(|w| !w.is_empty()) {
@@ -368,7 +387,7 @@ fn row(layout: &Layout, columns: &[&'static str]) -> Option<(u32, Row)> {
     let mask = size & !((read | ignored | layout.any) & !zero & !one & !fixed) & !layout.op.mask();
     let row = Row {
         encoding: layout.encoding,
-        op: Op::of_name(name)?,
+        op: name,
         mnemonic,
         tokens: list,
         mask,
@@ -396,14 +415,16 @@ fn read(text: &'static str, target: &str, wave: u32) -> Option<Table> {
         let (number, row) = row(layout, &columns)?;
         layout.rows.entry(number).or_default().push(row);
     }
+    let is_second = |layout: &Layout| layout.encoding.name() == SECOND;
     let fits = |head: u32, layout: &Layout| {
         let bits = u128::from(head) << 23;
         let mask = layout.mask & (0x1ff << 23);
-        bits & mask == layout.value & mask && !layout.rows.is_empty()
+        bits & mask == layout.value & mask && !layout.rows.is_empty() && !is_second(layout)
     };
     let of_head =
         |head: u32| (0..layouts.len() as u8).filter(|&i| fits(head, &layouts[usize::from(i)])).collect();
-    Some(Table { by_head: (0..512).map(of_head).collect(), layouts })
+    let second = layouts.iter().position(is_second).map(|i| i as u8);
+    Some(Table { by_head: (0..512).map(of_head).collect(), second, layouts })
 }
 
 /// The type that a constant of this kind has, by the table's name.

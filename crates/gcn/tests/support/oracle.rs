@@ -54,7 +54,7 @@ pub struct Generator {
 }
 
 fn parts(text: &str) -> Vec<(u32, u32)> {
-    let text = text.split('*').next().unwrap_or("");
+    let text = text.split(['*', '^']).next().unwrap_or("");
     let number = |t: &str| t.parse().expect("a bit");
     text.split(',')
         .map(|p| p.split_once(':').map_or_else(|| (number(p), number(p)), |(a, b)| (number(a), number(b))))

@@ -1,0 +1,25 @@
+// Both halves of a dual instruction read before either writes: two registers are exchanged. Compilers make dual
+// instructions for waves of 32 lanes from gfx11 on; elsewhere the kernel exchanges by variables.
+//
+// run exchange grid=2 block=64
+// a: u32[128] = i * 3 + 1
+// b: u32[128] = 1000 - i
+// expect a[i] = 1000 - i
+// expect b[i] = i * 3 + 1
+
+kernel void exchange(global uint *a, global uint *b) {
+    size_t i = get_group_id(0) * 64 + get_local_id(0);
+    uint x = a[i], y = b[i], first, second;
+#if (defined(__GFX11__) || defined(__GFX12__)) && __AMDGCN_WAVEFRONT_SIZE__ == 32
+    __asm__("v_mov_b32 v10, %2\n\tv_mov_b32 v11, %3\n\t"
+            "v_dual_mov_b32 v10, v11 :: v_dual_mov_b32 v11, v10\n\t"
+            "v_mov_b32 %0, v10\n\tv_mov_b32 %1, v11"
+            : "=&v"(first), "=&v"(second)
+            : "v"(x), "v"(y)
+            : "v10", "v11");
+#else
+    first = y, second = x;
+#endif
+    a[i] = first;
+    b[i] = second;
+}
