@@ -8,7 +8,7 @@
 // expect b[i] = i * 3 + 1
 
 kernel void exchange(global uint *a, global uint *b) {
-    size_t i = get_group_id(0) * 64 + get_local_id(0);
+    size_t i = __builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x();
     uint x = a[i], y = b[i], first, second;
 #if (defined(__GFX11__) || defined(__GFX12__)) && __AMDGCN_WAVEFRONT_SIZE__ == 32
     __asm__("v_mov_b32 v10, %2\n\tv_mov_b32 v11, %3\n\t"

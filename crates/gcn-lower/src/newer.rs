@@ -2,11 +2,12 @@
 //! barriers in two steps, and a few instructions of their own.
 
 use gcn::isa::{Inst, Role};
-use wave::op::{BarMode, FloatMode, FloatOp, IntOp, Op, ShiftOp};
+use wave::op::{BarMode, FloatMode, FloatOp, FloatUnOp, IntOp, Op, Round, ShiftOp};
 use wave::types::Fmt;
+use wave::{Ty, Value};
 
 use crate::error::Result;
-use crate::operand::immediate;
+use crate::operand::{immediate, operand};
 use crate::registers::Registers;
 
 /// Names that gfx11 and gfx12 gave to operations, and the names that they are lowered by. The minima and maxima
@@ -19,6 +20,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("s_sub_co_i32", "s_sub_i32"),
     ("s_sub_co_u32", "s_sub_u32"),
     ("s_sub_co_ci_u32", "s_subb_u32"),
+    ("v_mad_co_i64_i32", "v_mad_i64_i32"),
+    ("v_mad_co_u64_u32", "v_mad_u64_u32"),
     ("v_max_num_f16", "v_max_f16"),
     ("v_max_num_f32", "v_max_f32"),
     ("v_max_num_f64", "v_max_f64"),
@@ -64,6 +67,60 @@ const NOTHING: &[&str] = &[
     "global_inv",
     "global_wb",
     "global_wbinv",
+];
+
+/// How a scalar float instruction computes.
+#[derive(Clone, Copy)]
+enum Scalar {
+    /// An operation of two sources.
+    Two(FloatOp),
+    /// A product and a sum, rounded once: with the result's old value, the third source or the second.
+    Fma(Third),
+    /// Rounded to an integral value.
+    Rounded(Round),
+    FromInt(bool),
+    ToInt(bool),
+    Convert(Fmt),
+}
+
+/// Where the third operand of a product and a sum is.
+#[derive(Clone, Copy)]
+enum Third {
+    Result,
+    Constant,
+    SecondAndConstant,
+}
+
+/// Scalar float instructions (gfx12) without the beginning `s_`: the format that they compute in, and how.
+const SCALAR: &[(&str, Fmt, Scalar)] = &[
+    ("add_f32", Fmt::F32, Scalar::Two(FloatOp::Add)),
+    ("add_f16", Fmt::F16, Scalar::Two(FloatOp::Add)),
+    ("sub_f32", Fmt::F32, Scalar::Two(FloatOp::Sub)),
+    ("sub_f16", Fmt::F16, Scalar::Two(FloatOp::Sub)),
+    ("mul_f32", Fmt::F32, Scalar::Two(FloatOp::Mul)),
+    ("mul_f16", Fmt::F16, Scalar::Two(FloatOp::Mul)),
+    ("min_num_f32", Fmt::F32, Scalar::Two(FloatOp::Min)),
+    ("min_num_f16", Fmt::F16, Scalar::Two(FloatOp::Min)),
+    ("max_num_f32", Fmt::F32, Scalar::Two(FloatOp::Max)),
+    ("max_num_f16", Fmt::F16, Scalar::Two(FloatOp::Max)),
+    ("fmac_f32", Fmt::F32, Scalar::Fma(Third::Result)),
+    ("fmac_f16", Fmt::F16, Scalar::Fma(Third::Result)),
+    ("fmaak_f32", Fmt::F32, Scalar::Fma(Third::Constant)),
+    ("fmamk_f32", Fmt::F32, Scalar::Fma(Third::SecondAndConstant)),
+    ("ceil_f32", Fmt::F32, Scalar::Rounded(Round::Rp)),
+    ("ceil_f16", Fmt::F16, Scalar::Rounded(Round::Rp)),
+    ("floor_f32", Fmt::F32, Scalar::Rounded(Round::Rm)),
+    ("floor_f16", Fmt::F16, Scalar::Rounded(Round::Rm)),
+    ("trunc_f32", Fmt::F32, Scalar::Rounded(Round::Rz)),
+    ("trunc_f16", Fmt::F16, Scalar::Rounded(Round::Rz)),
+    ("rndne_f32", Fmt::F32, Scalar::Rounded(Round::Rn)),
+    ("rndne_f16", Fmt::F16, Scalar::Rounded(Round::Rn)),
+    ("cvt_f32_i32", Fmt::F32, Scalar::FromInt(true)),
+    ("cvt_f32_u32", Fmt::F32, Scalar::FromInt(false)),
+    ("cvt_i32_f32", Fmt::F32, Scalar::ToInt(true)),
+    ("cvt_u32_f32", Fmt::F32, Scalar::ToInt(false)),
+    ("cvt_f16_f32", Fmt::F32, Scalar::Convert(Fmt::F16)),
+    ("cvt_f32_f16", Fmt::F16, Scalar::Convert(Fmt::F32)),
 ];
 
 /// The number of the barrier of all waves of a workgroup.
@@ -124,8 +181,62 @@ impl Registers {
                 }
                 self.write_vector(inst, value, None)?;
             }
-            _ => return Ok(false),
+            "s_add_nc_u64" | "s_sub_nc_u64" | "s_mul_u64" => {
+                let op = match name {
+                    "s_add_nc_u64" => IntOp::Add,
+                    "s_sub_nc_u64" => IntOp::Sub,
+                    _ => IntOp::Mul,
+                };
+                let (a, b) = (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?);
+                let value = self.int(op, a, b);
+                self.write_scalar(operand(inst, Role::Sdst)?, value)?;
+            }
+            _ => {
+                let rest = name.strip_prefix("s_").unwrap_or("");
+                let Some((_, fmt, how)) = SCALAR.iter().find(|row| row.0 == rest) else { return Ok(false) };
+                let value = self.scalar_float(inst, *fmt, *how)?;
+                let value = self.resized(value, Ty::I32);
+                self.write_scalar(operand(inst, Role::Sdst)?, value)?;
+            }
         }
         Ok(true)
+    }
+
+    fn scalar_float(&mut self, inst: &Inst, fmt: Fmt, how: Scalar) -> Result<Value> {
+        let mode = FloatMode::rn(fmt);
+        let source = |s: &mut Self, role| {
+            let value = s.source(inst, role)?;
+            Ok::<_, String>(s.resized(value, fmt.ty()))
+        };
+        let a = match how {
+            Scalar::FromInt(_) => self.source(inst, Role::Src0)?,
+            _ => source(self, Role::Src0)?,
+        };
+        Ok(match how {
+            Scalar::Two(op) => {
+                let b = source(self, Role::Src1)?;
+                self.op1(Op::Float(op, mode), &[a, b])
+            }
+            Scalar::Fma(third) => {
+                let (b, c) = match third {
+                    Third::Result => (Role::Src1, Role::Sdst),
+                    Third::Constant => (Role::Src1, Role::Imm),
+                    Third::SecondAndConstant => (Role::Imm, Role::Src1),
+                };
+                let (b, c) = (source(self, b)?, source(self, c)?);
+                self.op1(Op::Fma(mode), &[a, b, c])
+            }
+            Scalar::Rounded(round) => {
+                self.op1(Op::FloatUn(FloatUnOp::RoundInt, FloatMode { round, ..mode }), &[a])
+            }
+            Scalar::FromInt(signed) => self.op1(Op::IntToFloat { from: Ty::I32, signed, mode }, &[a]),
+            Scalar::ToInt(signed) => {
+                let op = Op::FloatToInt { from: fmt, to: Ty::I32, signed, round: Round::Rz, ftz: false };
+                self.op1(op, &[a])
+            }
+            Scalar::Convert(to) => {
+                self.op1(Op::FloatToFloat { from: fmt, mode: FloatMode::rn(to), relu: false }, &[a])
+            }
+        })
     }
 }

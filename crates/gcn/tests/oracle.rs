@@ -34,6 +34,7 @@ const TARGETS: &[(&str, &str, &[u32])] = &[
     ("gfx942", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx1030", include_str!("../tables/gfx10.tsv"), &[32, 64]),
     ("gfx1100", include_str!("../tables/gfx11.tsv"), &[32, 64]),
+    ("gfx1201", include_str!("../tables/gfx12.tsv"), &[32, 64]),
 ];
 
 #[test]

@@ -34,6 +34,8 @@ const TARGETS: &[(&str, &[&str])] = &[
     ("gfx1030", &["-mwavefrontsize64"]),
     ("gfx1100", &[]),
     ("gfx1100", &["-mwavefrontsize64"]),
+    ("gfx1201", &[]),
+    ("gfx1201", &["-mwavefrontsize64"]),
 ];
 
 const LEVELS: [&str; 3] = ["-O1", "-O2", "-O3"];

@@ -80,6 +80,11 @@ impl Building<'_> {
         });
     }
 
+    /// Whether an atomic operation returns the value before.
+    fn returns(&self) -> bool {
+        self.get("glc") == 1 || self.get("th") & 1 == 1
+    }
+
     fn control(&mut self, which: Mod, field: &str) {
         if self.layout.field(field).is_some() {
             self.mods.push((which, self.get(field)));
@@ -213,7 +218,7 @@ impl Decoder {
             }
             Token::Operand { role, field, kind, neg, abs, sext, acc, returned } => {
                 let set = |f: &Option<table::Field>| f.as_ref().is_some_and(|f| f.get(b.bits) == 1);
-                if *returned && b.get("glc") == 0 {
+                if *returned && !b.returns() {
                     return Ok(());
                 }
                 let (neg, abs, sext, acc) = (set(neg), set(abs), set(sext), set(acc));
@@ -444,15 +449,17 @@ impl Decoder {
 
     /// From gfx10 on there are always both; the null register stands for none.
     fn scalar_offset_gfx10(&self, b: &mut Building, offset: u32) -> Result<(), Wrong> {
+        let above = 32 - b.layout.field("offset").map_or(32, |f| f.width());
         let number = b.get("soffset");
         let value = self.registers.destination(number, 32, Without::Nothing);
         let value = value.ok_or_else(|| format!("soffset is {number:#x}: there is no such register"))?;
-        // With an offset of 0, the null register is written as a register.
-        if number != self.no_address() || offset == 0 {
+        let (null, gfx12) = (number == self.no_address(), self.target.generation >= Generation::Gfx12);
+        // With an offset of 0, the null register is written as a register before gfx12.
+        if !null || offset == 0 && !gfx12 {
             b.push(Role::Soffset, value, 32);
         }
-        if offset != 0 {
-            b.push(Role::Offset, Value::Imm(i64::from((offset << 11) as i32 >> 11)), 32);
+        if offset != 0 || gfx12 {
+            b.push(Role::Offset, Value::Imm(i64::from((offset << above) as i32 >> above)), 32);
         }
         Ok(())
     }

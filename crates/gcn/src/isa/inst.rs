@@ -198,6 +198,8 @@ named! {
         IndexKey8 "index_key_8bit"
         /// Byte of the result.
         ByteSel "byte_sel"
+        /// Byte of the result that is written.
+        ByteDst "byte_dst"
         /// Non-volatile (gfx11 and before: ignored).
         Nv "nv"
     }

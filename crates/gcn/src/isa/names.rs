@@ -297,3 +297,35 @@ pub fn delay(number: u32) -> String {
         .collect();
     if shown.is_empty() { "0".into() } else { shown.join(" | ") }
 }
+
+/// Temporal hint and scope of a memory instruction of gfx12. (RDNA 4 ISA, "Memory scopes and temporal hints".)
+pub fn cache_policy(name: &str, hint: u32, scope: u32) -> String {
+    const LOADS: [&str; 7] = ["", "NT", "HT", "LU", "NT_RT", "RT_NT", "NT_HT"];
+    const STORES: [&str; 8] = ["", "NT", "HT", "RT_WB", "NT_RT", "RT_NT", "NT_HT", "NT_WB"];
+    const ATOMICS: [&str; 4] = ["", "RETURN", "NT", "NT_RETURN"];
+    const SCOPES: [&str; 4] = ["", "SCOPE_SE", "SCOPE_DEV", "SCOPE_SYS"];
+    let (atomic, store) = (name.contains("atomic"), name.contains("store"));
+    let named = match hint {
+        // Results go down to the next level: this needs a scope that reaches it.
+        4.. if atomic && scope >= 2 => Some(if hint & 2 == 2 { "CASCADE_NT" } else { "CASCADE_RT" }),
+        3 if !atomic && scope == 3 => Some("BYPASS"),
+        _ if atomic => ATOMICS.get(hint as usize).copied(),
+        _ if store => STORES.get(hint as usize).copied(),
+        _ => LOADS.get(hint as usize).copied(),
+    };
+    let kind = match (atomic, store) {
+        (true, _) => "ATOMIC",
+        (_, true) => "STORE",
+        _ => "LOAD",
+    };
+    let mut text = match named {
+        Some("") => String::new(),
+        Some(named) => format!(" th:TH_{kind}_{named}"),
+        None if atomic => format!(" th:TH_ATOMIC_{hint:#x}"),
+        None => format!(" th:{hint:#x}"),
+    };
+    if let Some(scope) = SCOPES.get(scope as usize).filter(|s| !s.is_empty()) {
+        text += &format!(" scope:{scope}");
+    }
+    text
+}

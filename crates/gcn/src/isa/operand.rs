@@ -86,6 +86,8 @@ pub enum Imm {
     K32,
     /// The word after the instruction, which sources share.
     Literal,
+    /// A signed offset of 24 bits.
+    Offset24,
     Delay,
     DepCtr,
     Version,
@@ -110,6 +112,7 @@ fn imm(name: &str) -> Option<Imm> {
         "k16" => Imm::K16,
         "k32" => Imm::K32,
         "kafter" => Imm::Literal,
+        "soff" => Imm::Offset24,
         "delay" => Imm::Delay,
         "depctr" => Imm::DepCtr,
         "version" => Imm::Version,
@@ -241,7 +244,8 @@ impl Registers {
         }
         if (108..=123).contains(&number) {
             let first = align(number - 108);
-            return (first + count <= 16).then_some(Value::Ttmp(first as u16));
+            // LLVM has no registers for three words of them.
+            return (first + count <= 16 && count != 3).then_some(Value::Ttmp(first as u16));
         }
         match count {
             1 => self.special_32(number),

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use crate::target::Generation;
 
 use super::imm;
-use super::inst::{Inst, Mod, Operand, Part, Role, Special, Value};
+use super::inst::{Inst, Mod, Operand, Part, Role, Special, Type, Value};
 use super::names;
 use super::operand::{Imm, Kind};
 use super::table::Token;
@@ -77,6 +77,10 @@ impl Printer<'_> {
             Value::Special(register, part) => self.out.write_str(special(register, part)),
             Value::Int(number) => write!(self.out, "{number}"),
             Value::Float(index) => imm::inline(self.out, index, operand.ty),
+            // LLVM shows the whole word here.
+            Value::Literal(bits) if self.inst.encoding.name() == "SOP1" && operand.ty == Type::F16 => {
+                imm::word(self.out, bits)
+            }
             Value::Literal(bits) => imm::literal(self.out, bits, operand.ty),
             Value::Imm(number) => write!(self.out, "{number}"),
             Value::Off => self.out.write_str("off"),
@@ -115,6 +119,7 @@ impl Printer<'_> {
             Imm::DepCtr => self.out.write_str(&names::dependencies(number)),
             Imm::Hex16 => write!(self.out, "{:#x}", number & 0xffff),
             Imm::K16 | Imm::K32 | Imm::Literal => write!(self.out, "{number:#x}"),
+            Imm::Offset24 => self.hex((number << 8) as i32 >> 8),
             Imm::Branch => write!(self.out, "{number}"),
             Imm::Endpgm => write!(self.out, "{number}"),
             Imm::Waitcnt => self.waitcnt(number),
@@ -136,6 +141,11 @@ impl Printer<'_> {
             Imm::Target => self.out.write_str(&names::export(number, generation)),
             Imm::Swizzle => self.swizzle(number),
         }
+    }
+
+    fn hex(&mut self, number: i32) -> fmt::Result {
+        let sign = if number < 0 { "-" } else { "" };
+        write!(self.out, "{sign}{:#x}", number.unsigned_abs())
     }
 
     fn waitcnt(&mut self, number: u32) -> fmt::Result {
@@ -290,6 +300,12 @@ impl Printer<'_> {
             Mod::RowMask => write!(self.out, " row_mask:{value:#x}"),
             Mod::BankMask => write!(self.out, " bank_mask:{value:#x}"),
             Mod::Fi if matches!(value, 1 | 234) => self.out.write_str(" fi:1"),
+            Mod::WaitVdst if self.inst.generation >= Generation::Gfx12 => {
+                write!(self.out, " wait_va_vdst:{value}")
+            }
+            Mod::WaitVmVsrc => write!(self.out, " wait_vm_vsrc:{value}"),
+            Mod::IndexKey16 | Mod::IndexKey8 if value != 0 => write!(self.out, " index_key:{value}"),
+            Mod::ByteSel | Mod::ByteDst if value != 0 => write!(self.out, " byte_sel:{value}"),
             Mod::WaitVdst => write!(self.out, " wait_vdst:{value}"),
             Mod::WaitExp => write!(self.out, " wait_exp:{value}"),
             Mod::Dpp8 => {
@@ -334,6 +350,13 @@ impl Printer<'_> {
     }
 
     fn cache_policy(&mut self) -> fmt::Result {
+        if self.inst.generation >= Generation::Gfx12 {
+            return self.out.write_str(&names::cache_policy(
+                self.inst.op.name(),
+                self.inst.modifier(Mod::Th),
+                self.inst.modifier(Mod::Scope),
+            ));
+        }
         let gfx940 = self.inst.generation == Generation::Gfx940;
         let scalar = self.inst.encoding.name() == "SMEM";
         for (which, name) in [
@@ -366,7 +389,8 @@ impl Printer<'_> {
         for token in &inst.row.tokens {
             match token {
                 Token::Operand { role: Role::Vdata | Role::Vdst, .. } if lds => {}
-                Token::Operand { returned: true, .. } if inst.modifier(Mod::Glc) == 0 => {}
+                Token::Operand { returned: true, .. }
+                    if inst.modifier(Mod::Glc) == 0 && inst.modifier(Mod::Th) & 1 == 0 => {}
                 Token::Operand { kind: Kind::Imm(how), role, .. } => {
                     let Some(operand) = operands.next() else { continue };
                     let Value::Imm(value) = operand.value else { continue };
@@ -390,7 +414,9 @@ impl Printer<'_> {
                     self.out.write_str(separator)?;
                     separator = ", ";
                     self.operand(operand)?;
-                    if operand.role == Role::Soffset && matches!(inst.encoding.name(), "MTBUF" | "MUBUF") {
+                    if operand.role == Role::Soffset
+                        && matches!(inst.encoding.name(), "MTBUF" | "MUBUF" | "VBUFFER")
+                    {
                         self.buffer_address()?;
                     }
                 }
@@ -424,7 +450,7 @@ impl Printer<'_> {
 
     /// Format and kind of address, after the offset of a buffer instruction.
     fn buffer_address(&mut self) -> fmt::Result {
-        if self.inst.encoding.name() == "MTBUF" {
+        if self.inst.control(Mod::Format).is_some() {
             let number = self.inst.modifier(Mod::Format);
             let format = match self.inst.generation {
                 Generation::Gfx10 => names::unified_format(number, false),
@@ -452,8 +478,7 @@ impl Printer<'_> {
                 }
                 (_, Value::Imm(offset)) => {
                     self.out.write_str(if register { " offset:" } else { ", " })?;
-                    let sign = if offset < 0 { "-" } else { "" };
-                    write!(self.out, "{sign}{:#x}", offset.unsigned_abs())?;
+                    self.hex(offset as i32)?;
                 }
                 _ => {}
             }

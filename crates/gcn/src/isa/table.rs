@@ -191,6 +191,7 @@ const SECOND: &str = "VOPDY";
 const GFX9: &str = include_str!("../../tables/gfx9.tsv");
 const GFX10: &str = include_str!("../../tables/gfx10.tsv");
 const GFX11: &str = include_str!("../../tables/gfx11.tsv");
+const GFX12: &str = include_str!("../../tables/gfx12.tsv");
 
 /// Targets with a table, and those that have the same instructions.
 const TARGETS: &[(&str, &str, &str)] = &[
@@ -213,6 +214,8 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("gfx1101", "gfx1100", GFX11),
     ("gfx1102", "gfx1100", GFX11),
     ("gfx1103", "gfx1100", GFX11),
+    ("gfx1200", "gfx1201", GFX12),
+    ("gfx1201", "gfx1201", GFX12),
 ];
 
 /// Names of the targets that have a table.
