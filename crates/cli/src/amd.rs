@@ -144,14 +144,3 @@ pub fn listing(bytes: &[u8], only: Option<&str>) -> Result<String> {
         _ => Ok(out),
     }
 }
-
-/// Why the kernels of a file cannot run: what is wrong with a code object, or that there are no kernels but
-/// those of AMD.
-pub fn refused(bytes: &[u8]) -> String {
-    let all = entries(bytes);
-    if let Some(error) = all.iter().find_map(|entry| entry.read().err()) {
-        return error.to_string();
-    }
-    let targets: Vec<String> = all.iter().map(Entry::target).collect();
-    format!("AMD code ({}) is disassembled, but does not run yet", targets.join(", "))
-}

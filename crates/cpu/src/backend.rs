@@ -18,7 +18,7 @@ use simd::Specialisation;
 use wave::FuncId;
 
 use crate::code::Ready;
-use crate::front::{self, ErrorKind};
+use crate::front::{self, AmdDevice, ErrorKind};
 use crate::info;
 use crate::program::{self, Rules};
 use crate::settings::Settings;
@@ -112,6 +112,7 @@ fn described(
         uuid: *b"anywarp-cpu-0000",
         pci: (0, 1, 0),
         clock_khz: clock(),
+        amd_target: None,
         attributes: Vec::new(),
     };
     virtual_devices(&base, count)
@@ -121,6 +122,30 @@ impl Backend for Cpu {
     fn devices(&self) -> Vec<DeviceInfo> {
         let Settings { devices, compute_capability, memory, .. } = self.settings;
         described(devices, compute_capability, memory, self.executor.config.workers)
+    }
+
+    fn amd_devices(&self, targets: &[String]) -> Vec<DeviceInfo> {
+        let Settings { compute_capability, memory, .. } = self.settings;
+        let base = described(1, compute_capability, memory, self.executor.config.workers);
+        let Some(base) = base.first() else { return Vec::new() };
+        let known = targets.iter().filter_map(|text| match AmdDevice::of(text) {
+            Ok(device) => Some(device),
+            Err(wanted) => {
+                driver::log::say(driver::log::Level::Error, || {
+                    format!("there is no device {text} (ANYWARP_HIP_ARCH): expected {wanted}")
+                });
+                None
+            }
+        });
+        known.enumerate().map(|(n, device)| device.info(base, n)).collect()
+    }
+
+    fn amd_target(&self, object: &[u8]) -> Result<String, String> {
+        front::amd_target(object)
+    }
+
+    fn suits(&self, target: &str, object: &[u8]) -> Option<u32> {
+        AmdDevice::of(target).ok()?.suits(object)
     }
 
     fn catch_faults(&self) {
@@ -144,18 +169,33 @@ impl Backend for Cpu {
             code.keep(folder);
         }
         let program = program::Program::of_code(&*code, &rules).map_err(load_error)?;
+        let refused = refused(&program);
         let loaded = ModuleCode::new(program, Arc::clone(&self.executor), &request.options);
-        let info = if request.options.verbose {
+        if !refused.is_empty() {
+            driver::log::say(driver::log::Level::Error, || refused.trim_end().to_owned());
+        }
+        let mut info = if request.options.verbose {
             info::log(loaded.kernels(), |kernel| loaded.usage(kernel), loaded.globals(), major * 10 + minor)
         } else {
             String::new()
         };
+        info.push_str(&refused);
         Ok(Loaded { program: Arc::new(loaded), info })
     }
 
     fn context_destroyed(&self, context: u64) {
         self.executor.heaps.lock().unwrap_or_else(PoisonError::into_inner).retain(|h| h.0 != context);
     }
+}
+
+/// A line for each kernel that cannot run although its module loads.
+fn refused(program: &program::Program) -> String {
+    let module = program.module();
+    let line = |(id, function): (FuncId, &wave::Function)| {
+        let reason = program.refused(id)?;
+        Some(format!("kernel `{}` of {} cannot run: {reason}\n", function.name, module.name))
+    };
+    module.kernels().filter_map(line).collect()
 }
 
 /// The rules for loading a module alone on `device`.
@@ -203,7 +243,10 @@ impl ModuleCode {
         let module = Arc::clone(program.module());
         let (ids, kernels): (Vec<_>, Vec<_>) = module
             .kernels()
-            .map(|(id, function)| (id, info::kernel(function, program.target(id), options)))
+            .map(|(id, function)| {
+                let refused = program.refused(id).map(str::to_owned);
+                (id, KernelInfo { refused, ..info::kernel(function, program.target(id), options) })
+            })
             .unzip();
         let usage = ids.iter().map(|_| OnceLock::new()).collect();
         let references = module.globals.iter().filter_map(|g| {
@@ -219,7 +262,14 @@ impl ModuleCode {
             constant: g.constant,
             managed: g.managed,
         });
-        let globals = globals.collect();
+        let named = program.variables().iter().map(|v| GlobalInfo {
+            name: v.name.clone(),
+            offset: v.offset,
+            size: v.size,
+            constant: v.constant,
+            managed: false,
+        });
+        let globals = globals.chain(named).collect();
         ModuleCode {
             program: Arc::new(program),
             executor,
@@ -346,6 +396,9 @@ impl Program for ModuleCode {
         let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
+        if let Some(reason) = &kernel.refused {
+            return Err(internal(format!("kernel `{}` cannot run: {reason}", kernel.name)));
+        }
         let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
         let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
         let made = made.as_ref().and_then(Ready::kernel);
@@ -357,7 +410,11 @@ impl Program for ModuleCode {
             heap: OnceLock::new(),
             image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
         };
-        let params = Aligned::of(launch.params);
+        let described = self.program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
+        let params = match described.filter(|info| info.param_size as usize > launch.params.len()) {
+            Some(info) => Aligned::filled(launch, kernel.static_shared, info),
+            None => Aligned::of(launch.params),
+        };
         let launch = grid::Launch {
             name: &kernel.name,
             code: &*made.code,
@@ -417,8 +474,8 @@ fn fault_of(fault: &grid::Fault) -> Fault {
     Fault { kind, message: fault.to_string() }
 }
 
-/// A parameter buffer aligned to 16 bytes, or to 64 if it may contain a tensor map.
-struct Aligned(Vec<Line>);
+/// A parameter buffer aligned to 16 bytes, or to 64 if it may contain a tensor map, and its size in bytes.
+struct Aligned(Vec<Line>, usize);
 
 /// A unit of the largest parameter alignment.
 #[repr(C, align(64))]
@@ -439,22 +496,37 @@ impl Aligned {
     fn of(bytes: &[u8]) -> Aligned {
         let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
         if bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty() {
-            return Aligned(Vec::new());
+            return Aligned(Vec::new(), 0);
         }
-        let lines = bytes.chunks(LINE).map(|chunk| {
-            let mut line = Line([0; LINE]);
+        Aligned::copy(bytes, bytes.len())
+    }
+
+    /// A copy of the bytes, followed by zeros up to a size.
+    fn copy(bytes: &[u8], size: usize) -> Aligned {
+        let mut lines = vec![Line([0; LINE]); size.div_ceil(LINE)];
+        for (line, chunk) in lines.iter_mut().zip(bytes.chunks(LINE)) {
             line.0.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
-            line
-        });
-        Aligned(lines.collect())
+        }
+        Aligned(lines, size)
+    }
+
+    /// The larger buffer of a kernel for which the launch writes words after its parameters.
+    fn filled(launch: &LaunchRequest<'_>, shared: u32, info: &wave::KernelInfo) -> Aligned {
+        let mut made = Aligned::copy(launch.params, info.param_size as usize);
+        let &LaunchRequest { grid, block, image_base: image, .. } = launch;
+        let shape = wave::launch::Shape { grid, block, shared: [shared, launch.dynamic_shared], image };
+        // SAFETY: the lines are at least as large; any bytes are plain data.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(made.0.as_mut_ptr().cast(), made.1) };
+        info.fill(bytes, &shape);
+        made
     }
 
     fn bytes<'a>(&'a self, original: &'a [u8]) -> &'a [u8] {
         if self.0.is_empty() {
             return original;
         }
-        // SAFETY: the lines hold the original's bytes, padded at the end.
-        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), original.len()) }
+        // SAFETY: the lines hold so many bytes, padded at the end.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), self.1) }
     }
 }
 

@@ -10,7 +10,7 @@ use wave::{FuncId, Module};
 
 use crate::beside;
 use crate::code::{self, Codes, Kernel, Maker, Ready};
-use crate::front::{Checked, Frontend, LoadError, Lowered, Source, Texts};
+use crate::front::{Checked, Frontend, LoadError, Lowered, Source, Texts, Variable};
 use crate::modules::Modules;
 use crate::settings::Making;
 use crate::share;
@@ -58,6 +58,8 @@ pub struct Program {
     /// By function number; only kernels have an entry.
     codes: Vec<Option<Codes>>,
     targets: HashMap<FuncId, u32>,
+    refused: HashMap<FuncId, String>,
+    variables: Vec<Variable>,
     maker: Maker,
 }
 
@@ -96,13 +98,13 @@ impl Program {
         if launches && threads <= 1 {
             beside::open_llvm(maker.making());
         }
-        let Checked { lowered, targets } = code.check(rules, threads)?;
+        let Checked { lowered, targets, refused, variables } = code.check(rules, threads)?;
         check_shared(lowered.heads(), rules)?;
         let modules = match lowered {
             Lowered::Whole(module) => Modules::Whole(Arc::new(module)),
             Lowered::Later(later) => Modules::later(later, threads),
         };
-        let program = Program::new(modules, targets, maker);
+        let program = Program { refused, variables, ..Program::new(modules, targets, maker) };
         if launches && threads > 1 {
             beside::open_llvm(program.maker.making());
         }
@@ -123,7 +125,18 @@ impl Program {
     fn new(modules: Modules, targets: HashMap<FuncId, u32>, maker: Maker) -> Program {
         let functions = modules.heads().functions.iter();
         let codes = functions.map(|f| f.kernel.is_some().then(Codes::default)).collect();
-        Program { modules, codes, targets, maker }
+        let (refused, variables) = (HashMap::new(), Vec::new());
+        Program { modules, codes, targets, refused, variables, maker }
+    }
+
+    /// Why a kernel cannot run, if its module has loaded without it.
+    pub fn refused(&self, kernel: FuncId) -> Option<&str> {
+        self.refused.get(&kernel).map(String::as_str)
+    }
+
+    /// Variables that the host can look up by name, beside those of the IR.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
     }
 
     /// The `.target` of a kernel's text as a number: 52 for `sm_52`.

@@ -13,6 +13,27 @@ pub trait Backend: Send + Sync {
     /// The devices in ordinal order. Called once, by `cuInit`; it must be fast.
     fn devices(&self) -> Vec<DeviceInfo>;
 
+    /// Devices that run AMD code of these instruction sets (`gfx90a:xnack+`). Called once, as above.
+    fn amd_devices(&self, targets: &[String]) -> Vec<DeviceInfo> {
+        let _ = targets;
+        Vec::new()
+    }
+
+    /// The instruction set that an AMD code object was compiled for, by its header.
+    ///
+    /// # Errors
+    /// Why no device can run it.
+    fn amd_target(&self, object: &[u8]) -> Result<String, String> {
+        let _ = object;
+        Err("code that this backend does not know".to_owned())
+    }
+
+    /// Whether a device of AMD's world runs a code object; of several, that with the highest number suits best.
+    fn suits(&self, target: &str, object: &[u8]) -> Option<u32> {
+        let _ = (target, object);
+        None
+    }
+
     /// Parses, checks, links and lowers the code of one module. Reports every error in them.
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError>;
 
@@ -76,6 +97,8 @@ pub struct LoadOptions {
     pub target: Option<u32>,
     /// Addresses of variables that the code declares but does not define.
     pub symbols: Vec<(String, u64)>,
+    /// Whether clang's bundles and AMD's code objects are taken, as by HIP.
+    pub bundles: bool,
 }
 
 impl Default for LoadOptions {
@@ -89,6 +112,7 @@ impl Default for LoadOptions {
             verbose: false,
             target: None,
             symbols: Vec::new(),
+            bundles: false,
         }
     }
 }
@@ -216,6 +240,8 @@ pub struct KernelInfo {
     pub blocks_are_clusters: bool,
     /// The `.target` of its text as a number, such as 52 for sm_52.
     pub target: u32,
+    /// Why the kernel cannot run, if its module has loaded without it.
+    pub refused: Option<String>,
 }
 
 /// The resources that a kernel uses. Some are only computed when asked for.

@@ -25,6 +25,8 @@ pub struct DeviceInfo {
     pub pci: (u32, u32, u32),
     /// Clock rate in kHz.
     pub clock_khz: u32,
+    /// The instruction set with its features, for a device of AMD's world: `gfx90a:sramecc+:xnack-`.
+    pub amd_target: Option<String>,
     /// Attributes that differ from the table, by number.
     pub attributes: Vec<(i32, i32)>,
 }
@@ -403,6 +405,7 @@ mod tests {
             uuid: *b"anywarp-cpu-0000",
             pci: (1, 0x2f, 3),
             clock_khz: 0,
+            amd_target: None,
             attributes: Vec::new(),
         };
         assert_eq!(info.uuid_text(), "GPU-616e7977-6172-702d-6370-752d30303030");

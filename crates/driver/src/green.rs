@@ -422,6 +422,7 @@ mod tests {
                 uuid: [0; 16],
                 pci: (0, 0, 0),
                 clock_khz: 0,
+                amd_target: None,
                 attributes: Vec::new(),
             },
         )

@@ -12,6 +12,7 @@ pub mod callback;
 mod capability;
 pub mod checkpoint;
 pub mod cluster;
+pub mod code;
 pub mod context;
 pub mod coredump;
 mod crew;
@@ -95,7 +96,9 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
         reading.complaints().for_each(|complaint| log::say(log::Level::Error, || complaint));
         let options = reading.options;
         let backend = backend(&options);
-        let (infos, refused) = match visible::visible(backend.devices(), |info| info.uuid, &options) {
+        let mut all = amd_devices(&*backend, &options);
+        all.extend(backend.devices());
+        let (infos, refused) = match visible::visible(all, |info| info.uuid, &options) {
             Ok(infos) => (infos, None),
             Err(error) => (Vec::new(), Some(error)),
         };
@@ -117,6 +120,34 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
     }
     let _ = STATE.compare_exchange(NEW, READY, Ordering::SeqCst, Ordering::SeqCst);
     Ok(())
+}
+
+/// Returns the AMD code objects that the program has registered before initialisation; none if it has
+/// registered PTX.
+pub type Registered = fn() -> Vec<Vec<u8>>;
+
+static REGISTERED: OnceLock<Registered> = OnceLock::new();
+
+/// Sets by what a program's registered code is found, on which the devices of a HIP process depend.
+pub fn set_registered(registered: Registered) {
+    // Every registration sets the same.
+    let _ = REGISTERED.set(registered);
+}
+
+/// The devices of AMD's world, which a process of HIP has before the others: those that `ANYWARP_HIP_ARCH`
+/// names, or else one that runs the code that the program has registered.
+fn amd_devices(backend: &dyn Backend, options: &Options) -> Vec<device::DeviceInfo> {
+    if visible::interface() != visible::Interface::Hip {
+        return Vec::new();
+    }
+    let targets: Vec<String> = match &options.hip_arch {
+        Some(list) => list.split(',').map(|one| one.trim().to_owned()).filter(|t| !t.is_empty()).collect(),
+        None => {
+            let objects = REGISTERED.get().map_or_else(Vec::new, |registered| registered());
+            objects.iter().find_map(|object| backend.amd_target(object).ok()).into_iter().collect()
+        }
+    };
+    backend.amd_devices(&targets)
 }
 
 /// Whether this process is a child of a fork of one that had initialised the driver.

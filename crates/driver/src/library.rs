@@ -5,6 +5,7 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::backend::{LoadOptions, Program};
+use crate::code;
 use crate::context::{self, Context};
 use crate::device::Device;
 use crate::driver;
@@ -103,7 +104,7 @@ impl Library {
             return program.clone();
         }
         let mut report = Report::default();
-        let texts = module::texts(device, &self.bytes, &mut report);
+        let texts = code::parts(device, &self.bytes, &self.options, &mut report);
         let texts = texts.inspect_err(|error| drop(programs.insert(device.ordinal, Err(*error))))?;
         let options = module::options_for(&self.bytes, &self.options);
         let program = module::compile(device, &texts, &options, false, &mut report)?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::backend::{
-    Code, GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program,
+    GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program,
     ReferenceInfo, Usage,
 };
 use crate::context::Context;
@@ -14,7 +14,7 @@ use crate::device::{self, Device};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::texture::reference::Reference;
-use crate::{driver, log, memory, texture};
+use crate::{code, driver, log, memory, texture};
 
 /// The modules that have handles.
 pub static MODULES: Table<Module> = Table::new(2);
@@ -110,8 +110,12 @@ pub fn compile(
     let inputs: Vec<Input<'_>> = texts
         .iter()
         .map(|(name, text)| Input {
-            name: if name.is_empty() { "application ptx input" } else { name },
-            code: Code::Ptx(text),
+            name: match name.as_str() {
+                "" if code::is_amd_object(text) => "the code object",
+                "" => "application ptx input",
+                name => name,
+            },
+            code: code::code_of(text),
         })
         .collect();
     let backend = driver().map_err(|_| LoadErrorKind::NoCompiler)?;
@@ -153,8 +157,8 @@ pub fn load(
     options: &LoadOptions,
     report: &mut Report,
 ) -> Result<Arc<Module>> {
-    let texts = texts(&context.device, bytes, report)?;
-    let program = compile(&context.device, &texts, &options_for(bytes, options), false, report)?;
+    let parts = code::parts(&context.device, bytes, options, report)?;
+    let program = compile(&context.device, &parts, &options_for(bytes, options), false, report)?;
     place(context, program, false, report)
 }
 
@@ -284,6 +288,10 @@ impl Module {
     /// The function of a kernel, by its index in the module.
     pub fn function_at(self: &Arc<Self>, index: usize) -> Result<Arc<Function>> {
         let info = self.kernels().get(index).ok_or(Error::NotFound)?;
+        if let Some(reason) = &info.refused {
+            log::say(log::Level::Error, || format!("kernel {} cannot run: {reason}", info.name));
+            return Err(Error::NotSupported);
+        }
         let mut functions = lock(&self.functions);
         if let Some(function) = functions.get(&index) {
             return Ok(Arc::clone(function));
@@ -463,6 +471,7 @@ static NO_KERNEL: KernelInfo = KernelInfo {
     explicit_cluster: false,
     blocks_are_clusters: false,
     target: 0,
+    refused: None,
 };
 
 impl Function {
@@ -521,6 +530,7 @@ impl Function {
             attribute::LOCAL_SIZE => self.usage().local_bytes,
             attribute::REGISTERS => self.usage().registers,
             attribute::PTX_VERSION => info.target,
+            attribute::BINARY_VERSION if self.device().info.amd_target.is_some() => info.target,
             attribute::BINARY_VERSION => {
                 let (major, minor) = self.device().info.compute_capability;
                 major * 10 + minor

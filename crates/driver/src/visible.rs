@@ -26,6 +26,11 @@ pub fn set_interface(interface: Interface) {
     let _ = INTERFACE.set(interface);
 }
 
+/// Whose variables apply in this process.
+pub(crate) fn interface() -> Interface {
+    *INTERFACE.get_or_init(|| Interface::Cuda)
+}
+
 /// How a variable is parsed.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
@@ -89,8 +94,7 @@ pub(crate) fn visible<T: Clone>(
     uuid: impl Fn(&T) -> [u8; 16],
     options: &Options,
 ) -> Result<Vec<T>> {
-    let interface = *INTERFACE.get_or_init(|| Interface::Cuda);
-    filtered(devices, interface, uuid, options)
+    filtered(devices, interface(), uuid, options)
 }
 
 fn filtered<T: Clone>(

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gcn::isa::{Decoder, Inst, Role, Special, Value};
-use gcn::object::Kernel;
+use gcn::object::{Field, Kernel};
 use gcn::{CodeObject, Target};
 
 use crate::error::Error;
 
 /// Most instructions of a kernel.
 const MOST: usize = 1 << 20;
+
+/// Bytes of the part before.
+const PRELOADED: u64 = 256;
 
 /// The code of a kernel.
 pub(crate) struct Code {
@@ -75,7 +78,9 @@ impl Code {
     /// Decodes what can be reached from the kernel's entry without calls.
     pub fn read(object: &CodeObject<'_>, kernel: &Kernel, target: Target) -> Result<Code, Vec<Error>> {
         let lanes = kernel.descriptor.wave_size();
-        let entry = kernel.entry;
+        // Code that finds arguments in registers begins after the part that loads them on older firmware.
+        let preloads = kernel.descriptor.get(Field::PreloadLength) > 0;
+        let entry = kernel.entry.wrapping_add(if preloads { PRELOADED } else { 0 });
         let mut code = Code { instructions: BTreeMap::new(), leaders: BTreeSet::new(), entry, target, lanes };
         code.read_from(object, entry)?;
         Ok(code)

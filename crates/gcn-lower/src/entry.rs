@@ -6,13 +6,14 @@ use gcn::object::{Field, Kernel, KernelDescriptor};
 use gcn::{CodeObject, Generation, Target};
 use wave::layout::RECURSION_STACK;
 use wave::op::{BarMode, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
-use wave::{Block, BlockCall, Function, KernelInfo, Loc, ParamInfo, Terminator, Ty, Value};
+use wave::{Block, BlockCall, Function, KernelInfo, Loc, Terminator, Ty, Value};
 
 use crate::code::{self, Code, Next};
 use crate::error::{Error, Result};
 use crate::graph::{End, Graph};
+use crate::launch::{self, Layout};
 use crate::mode::Mode;
-use crate::registers::{Reg, Registers};
+use crate::registers::{Known, Reg, Registers};
 use crate::{buffer, memory, smem};
 
 /// Lowers a kernel whose code was read.
@@ -24,8 +25,10 @@ pub(crate) fn lower(
     let generation = code.target.generation;
     let mut state = Registers::new(&kernel.name, code.lanes, generation);
     let at_entry = |message| vec![Error { address: code.entry, message }];
+    let (info, layout) = launch::info(object, kernel);
+    state.parameters = info.param_size;
     state.mode = Mode::of_kernel(&kernel.descriptor);
-    state.initial(&kernel.descriptor, generation).map_err(at_entry)?;
+    state.initial(&kernel.descriptor, &layout).map_err(at_entry)?;
     let graph = Graph::of(object, &mut code, state.words.clone())?;
     let whole_warps = code.keeps_data_in_lanes();
     state.begin(whole_warps);
@@ -43,7 +46,7 @@ pub(crate) fn lower(
     }
     state.ssa.complete(&mut state.func);
     wave::ssa::remove_redundant_params(&mut state.func);
-    state.func.kernel = Some(KernelInfo { whole_warps, ..info(object, kernel) });
+    state.func.kernel = Some(KernelInfo { whole_warps, ..info });
     Ok(state.func)
 }
 
@@ -52,23 +55,6 @@ pub(crate) fn lowers(inst: &Inst, target: Target, lanes: u32) -> Result<()> {
     let mut state = Registers::new("one", lanes, target.generation);
     state.begin(false);
     state.instruction(inst)
-}
-
-/// What a launch needs to know.
-fn info(object: &CodeObject<'_>, kernel: &Kernel) -> KernelInfo {
-    let metadata = kernel.metadata.and_then(|index| object.metadata.kernels.get(index));
-    let params = metadata.map(|m| {
-        let arguments = m.arguments.iter().filter(|a| !a.kind.starts_with("hidden_"));
-        arguments.map(|a| ParamInfo { offset: a.offset, size: a.size, align: 1 }).collect()
-    });
-    KernelInfo {
-        params: params.unwrap_or_default(),
-        param_size: kernel.descriptor.get(Field::KernargSize),
-        required_block: metadata.and_then(|m| m.required_workgroup).unwrap_or_default(),
-        max_threads: metadata.map_or(0, |m| m.max_workgroup),
-        shared_size: u64::from(kernel.descriptor.get(Field::GroupSegment)),
-        ..KernelInfo::default()
-    }
 }
 
 struct Lowering<'a> {
@@ -248,42 +234,50 @@ impl Registers {
     }
 
     /// Sets the registers that a kernel begins with.
-    fn initial(&mut self, descriptor: &KernelDescriptor, generation: Generation) -> Result<()> {
+    fn initial(&mut self, descriptor: &KernelDescriptor, layout: &Layout) -> Result<()> {
         self.scratch_memory(descriptor);
         let mut next = 0u16;
-        let pairs = [
-            (Field::PrivateSegmentBuffer, 4, None),
-            (Field::DispatchPtr, 2, Some("the dispatch packet")),
-            (Field::QueuePtr, 2, Some("the queue")),
-            (Field::KernargPtr, 2, None),
-            (Field::DispatchId, 2, Some("the dispatch's number")),
-            (Field::FlatScratchInit, 2, None),
-            (Field::PrivateSegmentSize, 1, None),
+        let users = [
+            (Field::PrivateSegmentBuffer, 4),
+            (Field::DispatchPtr, 2),
+            (Field::QueuePtr, 2),
+            (Field::KernargPtr, 2),
+            (Field::DispatchId, 2),
+            (Field::FlatScratchInit, 2),
+            (Field::PrivateSegmentSize, 1),
         ];
-        for (field, words, refused) in pairs {
+        for (field, words) in users {
             if descriptor.get(field) == 0 {
                 continue;
             }
-            if let Some(what) = refused {
-                return Err(format!("the kernel asks for {what}, which is not supported yet"));
-            }
-            if field == Field::KernargPtr {
-                let zero = self.constant(Ty::I64, 0);
-                let pointer = self.op1(Op::ToGeneric(Space::Param), &[zero]);
-                self.arguments = Some(pointer);
-                let (low, high) = self.halves(pointer);
-                self.set(Reg::Scalar(next), low);
-                self.set(Reg::Scalar(next + 1), high);
+            match field {
+                Field::DispatchPtr => self.set_parameter(next, layout.packet),
+                Field::QueuePtr => self.set_parameter(next, layout.queue),
+                Field::KernargPtr => self.set_parameter(next, 0),
+                Field::DispatchId => {
+                    let number = self.op1(Op::Special(SReg::GridId64), &[]);
+                    self.set_pair(next, number);
+                }
+                Field::PrivateSegmentSize => {
+                    let size = self.word(descriptor.get(Field::PrivateSegment));
+                    self.set(Reg::Scalar(next), size);
+                }
+                // What concerns scratch.
+                _ => {
+                    for word in 0..words {
+                        let zero = self.word(0);
+                        self.set(Reg::Scalar(next + word), zero);
+                    }
+                }
             }
             next += words;
         }
-        if descriptor.get(Field::PreloadLength) > 0 {
-            return Err("arguments that are loaded before the kernel begins are not supported yet".to_owned());
-        }
-        if generation == Generation::Gfx12 {
-            self.positions_in_trap_registers();
-            self.positions(descriptor.get(Field::WorkitemId), generation);
-            return Ok(());
+        // Arguments that the hardware has loaded.
+        let first = descriptor.get(Field::PreloadOffset);
+        for word in 0..descriptor.get(Field::PreloadLength) {
+            let value = self.parameter_word(i64::from(first + word) * 4)?;
+            self.set(Reg::Scalar(next), value);
+            next += 1;
         }
         // The system's registers follow the number that the descriptor states, which may leave a gap.
         next = descriptor.get(Field::UserSgprCount) as u16;
@@ -292,27 +286,58 @@ impl Registers {
             (Field::WorkgroupIdY, SReg::CtaidY),
             (Field::WorkgroupIdZ, SReg::CtaidZ),
         ];
-        for (field, register) in positions {
-            if descriptor.get(field) == 1 {
-                let value = self.op1(Op::Special(register), &[]);
-                self.set(Reg::Scalar(next), value);
-                next += 1;
+        if self.generation == Generation::Gfx12 {
+            self.positions_in_trap_registers();
+        } else {
+            for (field, register) in positions {
+                if descriptor.get(field) == 1 {
+                    let value = self.op1(Op::Special(register), &[]);
+                    self.set(Reg::Scalar(next), value);
+                    next += 1;
+                }
             }
         }
-        self.positions(descriptor.get(Field::WorkitemId), generation);
+        if descriptor.get(Field::WorkgroupInfo) == 1 {
+            let value = self.group_info();
+            self.set(Reg::Scalar(next), value);
+        }
+        self.positions(descriptor.get(Field::WorkitemId), self.generation);
         Ok(())
     }
 
-    /// The workgroup's position on gfx12: x in ttmp9, y and z in the halves of ttmp7.
+    /// Puts the address of a place in the parameter buffer into a pair of SGPRs.
+    fn set_parameter(&mut self, register: u16, offset: u32) {
+        let at = self.constant(Ty::I64, u64::from(offset));
+        let pointer = self.op1(Op::ToGeneric(Space::Param), &[at]);
+        self.know(pointer, Known::Parameter(i64::from(offset)));
+        self.set_pair(register, pointer);
+    }
+
+    fn set_pair(&mut self, register: u16, value: Value) {
+        let (low, high) = self.halves(value);
+        self.set(Reg::Scalar(register), low);
+        self.set(Reg::Scalar(register + 1), high);
+    }
+
+    /// gfx12: x in ttmp9, y and z in the halves of ttmp7.
     fn positions_in_trap_registers(&mut self) {
         let [x, y, z] = [SReg::CtaidX, SReg::CtaidY, SReg::CtaidZ].map(|r| self.op1(Op::Special(r), &[]));
-        let sixteen = self.word(16);
-        let high = self.shift(ShiftOp::Shl, z, sixteen);
-        let mask = self.word(0xffff);
-        let low = self.int(IntOp::And, y, mask);
-        let both = self.int(IntOp::Or, high, low);
+        let by = self.word(16);
+        let z = self.shift(ShiftOp::Shl, z, by);
+        let both = self.int(IntOp::Or, y, z);
         self.set(Reg::Trap(9), x);
         self.set(Reg::Trap(7), both);
+    }
+
+    /// Facts about the group: bit 31 says that the wave is the first, the low bits count the waves.
+    fn group_info(&mut self) -> Value {
+        let [wave, waves] = [SReg::WarpId, SReg::NWarpId].map(|r| self.op1(Op::Special(r), &[]));
+        let zero = self.word(0);
+        let first = self.compare(IntCmp::Eq, wave, zero);
+        let first = self.resized(first, Ty::I32);
+        let by = self.word(31);
+        let first = self.shift(ShiftOp::Shl, first, by);
+        self.int(IntOp::Or, first, waves)
     }
 
     /// The work-item's position: a register for each axis, or ten bits of one register.

@@ -17,12 +17,14 @@ mod compare;
 mod dpp;
 mod entry;
 mod error;
-mod flow;
-mod graph;
-mod lds;
 mod evaluate;
 mod float;
+mod flow;
+mod graph;
+mod image;
 mod lanes;
+mod launch;
+mod lds;
 mod matrix;
 mod memory;
 mod mode;
@@ -35,10 +37,11 @@ mod table;
 mod vector;
 
 pub use error::Error;
+pub use image::{IMAGE, Image, Variable, image};
 
 use gcn::object::Kernel;
 use gcn::{CodeObject, Target};
-use wave::Function;
+use wave::{Function, KernelInfo, Width};
 
 /// Lowers a kernel.
 ///
@@ -57,4 +60,22 @@ pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<E
 /// Why it cannot.
 pub fn lowers(inst: &gcn::isa::Inst, target: Target, lanes: u32) -> Result<(), String> {
     entry::lowers(inst, target, lanes)
+}
+
+/// What a launch needs to know of a kernel.
+pub fn kernel_info(object: &CodeObject<'_>, kernel: &Kernel) -> KernelInfo {
+    launch::info(object, kernel).0
+}
+
+/// The width of a kernel's waves.
+pub fn width(kernel: &Kernel) -> Width {
+    if kernel.descriptor.wave_size() == 64 { Width::W64 } else { Width::W32 }
+}
+
+/// Decodes a kernel without lowering it.
+///
+/// # Errors
+/// The places where it goes to what is no instruction.
+pub fn decode(object: &CodeObject<'_>, kernel: &Kernel) -> Result<(), Vec<Error>> {
+    code::Code::read(object, kernel, object.target.target).map(|_| ())
 }

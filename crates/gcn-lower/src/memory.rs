@@ -9,8 +9,8 @@ use gcn::Generation;
 use gcn::isa::{Inst, Mod, Role, Special, Value as Place};
 use gcn::object::{Field, Kernel, KernelDescriptor};
 use wave::func::Slot;
-use wave::op::{IntCmp, IntOp, Op, Space};
-use wave::{GlobalId, Ty, Value};
+use wave::op::{Guard, IntCmp, IntOp, MemMode, Op, Space};
+use wave::{Ty, Value};
 
 use crate::access::{self, At, first_vgpr};
 use crate::code::Code;
@@ -28,9 +28,6 @@ const FLAT_SCRATCH: [u32; 2] = [20, 21];
 
 /// Hidden arguments that tell the apertures, or where to find them.
 const HIDDEN: [&str; 3] = ["hidden_private_base", "hidden_shared_base", "hidden_queue_ptr"];
-
-/// The module's variable that holds the code object.
-const IMAGE: GlobalId = GlobalId(0);
 
 /// The number of the hardware register that `s_getreg` or `s_setreg` concerns, the position and the length of the
 /// field in it.
@@ -93,7 +90,7 @@ impl Registers {
 
     /// An address in the loaded code object.
     pub fn code_address(&mut self, address: u64) -> Value {
-        self.op1(Op::GlobalAddr(IMAGE, address as i64), &[])
+        self.image_address(address as i64)
     }
 
     /// `s_getreg` and `s_setreg` of the apertures and of the base of scratch, which is not needed.
@@ -154,6 +151,17 @@ impl Registers {
             address = self.select(is_private, own, address);
         }
         Ok(address)
+    }
+
+    /// A word of the parameter buffer.
+    pub fn parameter_word(&mut self, at: i64) -> Result<Value> {
+        if !self.is_parameter(at, 4) {
+            return Err(format!("an argument at {at}, outside of the kernel's arguments"));
+        }
+        let offset = i32::try_from(at).map_err(|_| "the offset is too large")?;
+        let (zero, guard) = (self.constant(Ty::I64, 0), Guard::Always);
+        let op = Op::Load { mem: MemMode::weak(Space::Param), ty: Ty::I32, count: 1, offset, guard };
+        Ok(self.op1(op, &[zero]))
     }
 
     /// An access of global or flat memory.

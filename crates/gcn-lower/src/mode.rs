@@ -12,7 +12,7 @@ use wave::types::Fmt;
 
 use crate::error::Result;
 use crate::operand::{immediate, operand};
-use crate::registers::Registers;
+use crate::registers::{Known, Registers};
 
 /// The number of MODE among the hardware registers.
 const MODE: u32 = 1;
@@ -110,7 +110,10 @@ impl Registers {
             }
             "s_setreg_b32" => {
                 let value = self.source(inst, Role::Sdst)?;
-                self.known(value)
+                match self.known(value) {
+                    Some(Known::Constant(bits)) => Some(bits as u32),
+                    _ => None,
+                }
             }
             "s_getreg_b32" => {
                 let (register, position, length) = part(inst)?;
@@ -135,15 +138,5 @@ impl Registers {
             self.mode.bits = self.mode.bits & !bits | value << position & bits;
         }
         Ok(true)
-    }
-
-    /// A value that is a constant of its block.
-    fn known(&self, value: wave::Value) -> Option<u32> {
-        let insts = &self.func.block(self.block).insts;
-        let inst = insts.iter().rev().find(|inst| inst.results.contains(&value))?;
-        match inst.op {
-            Op::Const { bits, .. } => Some(bits as u32),
-            _ => None,
-        }
     }
 }

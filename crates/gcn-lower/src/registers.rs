@@ -9,6 +9,7 @@ use wave::ssa::Ssa;
 use wave::{Block, Function, Inst, Loc, Op, Ty, Value, Width};
 
 use crate::flow::Words;
+use crate::image::IMAGE;
 
 /// What is written and read like a register. All have 32 bits but the masks, which have as many as a wave has
 /// lanes, and the condition code.
@@ -40,6 +41,17 @@ pub(crate) enum Reg {
     ExecHigh,
 }
 
+/// What is known of a value when the kernel is lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// The value.
+    Constant(u64),
+    /// It is the address of the parameter buffer plus a distance.
+    Parameter(i64),
+    /// It is the address of the object's image plus a distance: an address in the object.
+    Image(i64),
+}
+
 /// The state.
 pub(crate) struct Registers {
     pub func: Function,
@@ -50,8 +62,6 @@ pub(crate) struct Registers {
     pub lanes: u32,
     /// The target's generation.
     pub generation: Generation,
-    /// The address of the kernel's arguments.
-    pub arguments: Option<Value>,
     /// Which of the active lanes the present instruction writes, if not all (DPP).
     pub narrowed: Option<Value>,
     /// What is known of scalar registers here.
@@ -70,6 +80,12 @@ pub(crate) struct Registers {
     pub refused: Option<String>,
     /// VGPRs that the first half of a dual instruction writes, while the second half reads its sources.
     pub postponed: Option<Vec<(Reg, Value)>>,
+    /// Bytes of the parameter buffer.
+    pub parameters: u32,
+    /// What is known of values.
+    known: HashMap<Value, Known>,
+    /// The sums of two words, by their carry: what was added, and the result.
+    sums: HashMap<Value, (Value, Value, Value)>,
     /// EXEC at the kernel's entry: all lanes that exist.
     all: Option<Value>,
     /// The value of 64 bits that two halves came from.
@@ -98,7 +114,6 @@ impl Registers {
             loc: Loc::default(),
             lanes,
             generation,
-            arguments: None,
             narrowed: None,
             words: Words::default(),
             apertures: false,
@@ -108,6 +123,9 @@ impl Registers {
             modes: HashMap::new(),
             refused: None,
             postponed: None,
+            parameters: 0,
+            known: HashMap::new(),
+            sums: HashMap::new(),
             all: None,
             wholes: HashMap::new(),
             halves: HashMap::new(),
@@ -146,7 +164,9 @@ impl Registers {
     }
 
     pub fn constant(&mut self, ty: Ty, bits: u64) -> Value {
-        self.op1(Op::Const { ty, bits: u128::from(bits) & ty.mask() }, &[])
+        let value = self.op1(Op::Const { ty, bits: u128::from(bits) & ty.mask() }, &[]);
+        self.known.insert(value, Known::Constant(bits & ty.mask() as u64));
+        value
     }
 
     pub fn word(&mut self, bits: u32) -> Value {
@@ -206,6 +226,78 @@ impl Registers {
         self.halves.insert(whole, halves);
         self.wholes.insert(halves, whole);
         halves
+    }
+
+    // Addresses.
+
+    /// Notes what is known of a value.
+    pub fn know(&mut self, value: Value, known: Known) {
+        self.known.insert(value, known);
+    }
+
+    /// Whether these bytes lie in the parameter buffer.
+    pub fn is_parameter(&self, at: i64, size: i64) -> bool {
+        at >= 0 && at.checked_add(size).is_some_and(|end| end <= i64::from(self.parameters))
+    }
+
+    /// What is known of a value.
+    pub fn known(&self, value: Value) -> Option<Known> {
+        self.known.get(&value).copied()
+    }
+
+    /// The address of a place in the object's image.
+    pub fn image_address(&mut self, address: i64) -> Value {
+        let value = self.op1(Op::GlobalAddr(IMAGE, address), &[]);
+        self.know(value, Known::Image(address));
+        value
+    }
+
+    /// A sum of words, with its carry.
+    pub fn note_sum(&mut self, a: Value, b: Value, sum: Value, carry: Value) {
+        self.sums.insert(carry, (a, b, sum));
+    }
+
+    /// The sum of the upper words `a` and `b` and of the carry of a sum of lower words: both halves together are
+    /// a sum of 64 bits, by which an address stays what it is. `None` if the carry is not one of a sum.
+    pub fn long_sum(&mut self, a: Value, b: Value, carry: Value) -> Option<(Value, Value)> {
+        let &(low_a, low_b, low) = self.sums.get(&carry)?;
+        let (first, second) = (self.joined(low_a, a), self.joined(low_b, b));
+        let (whole, flag) = match (self.known(first), self.known(second)) {
+            (Some(Known::Image(at)), Some(Known::Constant(by))) => {
+                (self.image_address(at.wrapping_add(by as i64)), None)
+            }
+            _ => {
+                let zero = self.constant(Ty::I1, 0);
+                let results = self.op(Op::AddCarry(Ty::I64), &[first, second, zero]);
+                if let (Some(Known::Parameter(at)), Some(Known::Constant(by))) =
+                    (self.known(first), self.known(second))
+                {
+                    self.know(results[0], Known::Parameter(at.wrapping_add(by as i64)));
+                }
+                (results[0], Some(results[1]))
+            }
+        };
+        let (_, high) = self.halves(whole);
+        self.wholes.insert((low, high), whole);
+        // Addresses of the image are below 2^63, so that a sum with a distance carries if that is negative.
+        let flag = match flag {
+            Some(flag) => flag,
+            None => {
+                let zero = self.constant(Ty::I64, 0);
+                self.compare(IntCmp::LtS, second, zero)
+            }
+        };
+        Some((high, flag))
+    }
+
+    /// Two words as one value; a constant if both are.
+    fn joined(&mut self, low: Value, high: Value) -> Value {
+        match (self.known(low), self.known(high)) {
+            (Some(Known::Constant(low)), Some(Known::Constant(high))) => {
+                self.constant(Ty::I64, low | high << 32)
+            }
+            _ => self.whole(low, high),
+        }
     }
 
     // Registers.

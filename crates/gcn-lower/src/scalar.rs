@@ -61,7 +61,7 @@ impl Registers {
         if NOTHING.contains(&name) || self.scalar_comparison(inst, name)? || self.scalar_bits(inst, name)? {
             return Ok(());
         }
-        if self.hardware_register(inst, name)? {
+        if self.hardware_register(inst, name)? || self.sum_of_addresses(inst, name)? {
             return Ok(());
         }
         match table::scalar().rows.get(name) {
@@ -120,6 +120,29 @@ impl Registers {
         let flag = self.is_not_zero(value);
         self.set(Reg::Scc, flag);
         self.set(Reg::Exec, value);
+        Ok(true)
+    }
+
+    /// Sums of words that may be halves of addresses; whether the instruction is one.
+    fn sum_of_addresses(&mut self, inst: &Inst, name: &str) -> Result<bool> {
+        let first = name == "s_add_u32";
+        if !first && name != "s_addc_u32" {
+            return Ok(false);
+        }
+        let (a, b) = (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?);
+        let carry = if first { self.constant(Ty::I1, 0) } else { self.get(Reg::Scc) };
+        let (sum, carry) = match self.long_sum(a, b, carry) {
+            Some(sum) => sum,
+            None => {
+                let results = self.op(Op::AddCarry(Ty::I32), &[a, b, carry]);
+                (results[0], results[1])
+            }
+        };
+        if first {
+            self.note_sum(a, b, sum, carry);
+        }
+        self.set(Reg::Scc, carry);
+        self.write_scalar(operand(inst, Role::Sdst)?, sum)?;
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::operand::operand;
-use crate::registers::{Reg, Registers};
+use crate::registers::{Known, Reg, Registers};
 
 /// What an instruction does.
 #[derive(Clone, Copy)]
@@ -92,10 +92,14 @@ impl Registers {
             let register = self.resized(register, Ty::I64);
             address = self.int(IntOp::Add, address, register);
         }
-        let param = Some(address) == self.arguments;
-        let space = if param { Space::Param } else { Space::Global };
-        if param {
-            address = self.constant(Ty::I64, 0);
+        // What lies outside of the parameter buffer is read as other memory, which is checked when the kernel runs.
+        let mut space = Space::Global;
+        if let Some(Known::Parameter(at)) = self.known(address)
+            && self.is_parameter(constant + at, i64::from(count) * 4)
+            && !matches!(kind, Kind::Store)
+        {
+            constant += at;
+            (space, address) = (Space::Param, self.constant(Ty::I64, 0));
         }
         for word in 0..count {
             let offset =

@@ -116,6 +116,20 @@ impl Target {
         targets().find(|t| t.mach == mach)
     }
 
+    /// Major and minor version and stepping, which the name consists of: 9, 0, 10 for `gfx90a`. A generic target
+    /// has those of its family.
+    pub fn version(self) -> (u32, u32, u32) {
+        let name = self.name.strip_prefix("gfx").unwrap_or(self.name);
+        if let Some(family) = name.strip_suffix("-generic") {
+            let mut numbers = family.split('-').map(|n| n.parse().unwrap_or(0));
+            return (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0), 0);
+        }
+        let split = name.len().saturating_sub(2);
+        let (major, rest) = name.split_at_checked(split).unwrap_or((name, ""));
+        let mut digits = rest.chars().map(|c| c.to_digit(16).unwrap_or(0));
+        (major.parse().unwrap_or(0), digits.next().unwrap_or(0), digits.next().unwrap_or(0))
+    }
+
     /// The target with this name.
     pub fn of_name(name: &str) -> Option<Target> {
         targets().find(|t| t.name == name)

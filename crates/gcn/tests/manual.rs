@@ -43,8 +43,8 @@ from the tables in `crates/gcn/tables`, and the test fails if the file is out of
 Every form listed here is decoded and printed. `crates/gcn/tests/oracle.rs` compares texts and refusals with
 LLVM 19's disassembler, on random instructions of all encodings and on code that clang compiles;
 `cargo run -p gcn --example oracle -- gfx906 1000000` compares more. What LLVM marks as invalid in a comment
-is refused. `crates/gcn-lower` lowers a part of them, and only tests run that: programs cannot run
-AMD code yet.
+is refused. `crates/gcn-lower` lowers a part of them. A kernel that uses others cannot run, and the log
+names it when its module is loaded.
 
 The encodings have AMD's names. After them, S stands for SDWA, D for DPP of 16 lanes, D8 for DPP of 8 lanes, K
 and L for a constant of 32 bits, B for a scalar result beside the vector result, I for interpolation.

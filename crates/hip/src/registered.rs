@@ -71,9 +71,22 @@ pub fn binary(address: u64) -> u64 {
         told: Mutex::default(),
         missing: Mutex::default(),
     });
+    driver::set_registered(amd_objects);
     let handle = Arc::as_ptr(&binary) as u64;
     lock(registry()).binaries.insert(handle, binary);
     handle
+}
+
+/// The AMD code objects of the fat binaries, smallest addresses first; none if one of them has PTX.
+fn amd_objects() -> Vec<Vec<u8>> {
+    let mut addresses: Vec<u64> = lock(registry()).binaries.values().map(|b| b.address).collect();
+    addresses.sort_unstable();
+    let objects = |address: u64| match code::at(Text::at(address)) {
+        Ok(bytes) => code::amd_objects(bytes),
+        Err(_) => Some(Vec::new()),
+    };
+    let all: Option<Vec<Vec<Vec<u8>>>> = addresses.into_iter().map(objects).collect();
+    all.unwrap_or_default().into_iter().flatten().collect()
 }
 
 fn of(handle: u64) -> Result<Arc<Binary>> {
@@ -122,8 +135,8 @@ pub fn managed(handle: u64, host: u64, memory: u64, name: Text) -> Result<()> {
 impl Binary {
     fn library(&self) -> Result<Arc<Library>> {
         let made = self.library.get_or_init(|| {
-            let code = code::runnable(code::at(Text::at(self.address))?)?;
-            Ok(library::get(library::load(code, LoadOptions::default())?)?)
+            let code = code::container(code::at(Text::at(self.address))?)?;
+            Ok(library::get(library::load(code, code::options(&LoadOptions::default()))?)?)
         });
         made.clone()
     }
@@ -159,7 +172,11 @@ pub fn function_of(host: u64, context: &Arc<Context>) -> Result<Arc<Function>> {
         Error::NoBinaryForGpu => error,
         _ => Error::InvalidDeviceFunction,
     })?;
-    module.function(entry.name.as_bytes()).map_err(|_| {
+    module.function(entry.name.as_bytes()).map_err(|error| {
+        // The kernel is there and cannot run; the log says why.
+        if error == driver::Error::NotSupported {
+            return Error::NotSupported;
+        }
         if lock(&entry.binary.missing).insert(entry.name.clone()) {
             log::say(Level::Error, || format!("kernel {} is not in the code registered for it", entry.name));
         }

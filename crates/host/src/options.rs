@@ -167,6 +167,11 @@ options! {
     memory: Option<u64> = None, "ANYWARP_MEMORY", Setting, value::size,
         |options| Some(options.memory.map_or("the machine's".into(), value::size_text));
 
+    /// the devices of AMD's world that a HIP process has before the others, as a list such as
+    /// `gfx906,gfx90a:xnack+`; by default one that runs the AMD code that the program was built with, if it was
+    /// built without PTX
+    hip_arch: Option<String> = None, "ANYWARP_HIP_ARCH", Setting, text;
+
     /// `amd` (the default): a HIP call that finds an empty context stack pushes the primary context;
     /// `nvidia`: the stack stays empty, as with HIP on NVIDIA
     hip_context: HipContext = HipContext::Amd, "ANYWARP_HIP_CONTEXT", Setting,
@@ -372,6 +377,7 @@ mod tests {
             ("ANYWARP_DEVICES", "2"),
             ("ANYWARP_COMPUTE_CAPABILITY", "9.0"),
             ("ANYWARP_MEMORY", "3G"),
+            ("ANYWARP_HIP_ARCH", "gfx906"),
             ("ANYWARP_HIP_CONTEXT", "nvidia"),
             ("ANYWARP_HIP_STRICT", "1"),
             ("ANYWARP_DETERMINISTIC", "1"),
@@ -399,6 +405,7 @@ mod tests {
             devices: 2,
             compute_capability: (9, 0),
             memory: Some(3 << 30),
+            hip_arch: list("gfx906"),
             hip_context: HipContext::Nvidia,
             hip_strict: true,
             deterministic: true,

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod elf;
 mod fatbin;
 mod library;
 mod search;
@@ -20,6 +21,7 @@ pub use bundle::{
     BUNDLE_MAGIC, Bundled, COMPRESSED_HEADER, COMPRESSED_MAGIC, bundle_size, bundled, compressed_size,
     decompress,
 };
+pub use elf::elf_size;
 pub use fatbin::{
     Entry, EntryKind, FATBIN_MAGIC, FATBIN_MAGIC_OLD, FATBIN_WRAPPER_MAGIC, HEADER_SIZE, entries, total_size,
 };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::func::Function;
+use crate::launch::Fill;
 use crate::types::Ty;
 
 macro_rules! id {
@@ -132,6 +133,8 @@ pub struct KernelInfo {
     pub params: Vec<ParamInfo>,
     /// Size of the parameter buffer in bytes.
     pub param_size: u32,
+    /// Words of the buffer that the launch writes.
+    pub fills: Vec<Fill>,
     /// `.reqntid`, or 0.
     pub required_block: [u32; 3],
     /// Product of `.maxntid`, or 0.

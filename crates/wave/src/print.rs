@@ -373,6 +373,10 @@ impl Shown<'_> {
         for (i, p) in info.params.iter().enumerate() {
             writeln!(f, "    param {i}: offset {}, size {}, align {}", p.offset, p.size, p.align)?;
         }
+        for fill in &info.fills {
+            let (word, number) = fill.what.written();
+            writeln!(f, "    fill {word}: {number}, offset {}, size {}", fill.offset, fill.size)?;
+        }
         if info.shared_size != 0 {
             writeln!(f, "    shared_size {}", info.shared_size)?;
         }
@@ -544,6 +548,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::func::{Builder, Slot};
+    use crate::launch::{Fill, Filled};
     use crate::module::ParamInfo;
     use crate::op::*;
     use crate::types::Fmt;
@@ -559,7 +564,8 @@ pub(crate) mod tests {
             name: "scale".into(),
             kernel: Some(KernelInfo {
                 params: vec![ParamInfo { offset: 0, size: 8, align: 8 }],
-                param_size: 8,
+                param_size: 16,
+                fills: vec![Fill { offset: 8, size: 4, what: Filled::Grid(1) }],
                 max_threads: 256,
                 shared: vec![(SharedId(0), 0)],
                 shared_size: 64,
@@ -679,8 +685,9 @@ global @table: offset 0, size 16, align 8, exported
 shared @tile: size 64, align 4
 
 kernel @scale {
-    param_size 8
+    param_size 16
     param 0: offset 0, size 8, align 8
+    fill grid: 1, offset 8, size 4
     shared_size 64
     shared @tile: offset 0
     max_threads 256

@@ -19,7 +19,7 @@ use host::options::Options;
 
 use row::Row;
 
-/// Check whole folders of PTX: does every module load, does every kernel compile, and how fast
+/// Check whole folders of PTX and AMD code: does every module load, does every kernel compile, and how fast
 ///
 /// Nothing is run, and the cache is not used. Failures are grouped by reason, the most frequent first.
 /// Modules are loaded whatever device their targets name; features that no device has remain unsupported.
@@ -27,7 +27,7 @@ use row::Row;
 #[command(after_help = "ANYWARP_CPU selects the processor to compile for.\n\
                         Example: anywarp check ptx --limit 60 --rows kernels.tsv")]
 pub struct Args {
-    /// PTX files, and folders that contain such files (*.ptx) at any depth
+    /// PTX files and AMD code objects, and folders that contain such files (*.ptx, *.hsaco, *.co) at any depth
     #[arg(required_unless_present = "child", value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only load modules; compile no kernel
@@ -63,7 +63,10 @@ impl Args {
     }
 }
 
-/// Adds the PTX files under a path, in order.
+/// Endings of the names of files that are checked.
+const ENDINGS: [&str; 3] = ["ptx", "hsaco", "co"];
+
+/// Adds the files with code under a path, in order.
 fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     let what = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
     if !what.is_dir() {
@@ -74,7 +77,7 @@ fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     let mut entries: Vec<PathBuf> = entries.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
     entries.sort();
     for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|e| e == "ptx") {
+        if entry.is_dir() || entry.extension().is_some_and(|e| ENDINGS.iter().any(|one| e == *one)) {
             files(&entry, into)?;
         }
     }
@@ -93,7 +96,7 @@ pub fn run(args: &Args, options: &Options) -> Result<ExitCode> {
         files(path, &mut all)?;
     }
     if all.is_empty() {
-        bail!("no PTX files found");
+        bail!("no PTX files or code objects found");
     }
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let mut out = match &args.rows {

@@ -1,4 +1,5 @@
-//! `anywarp compile`: a PTX file's errors, its kernels' resources, and the output of each compiler stage.
+//! `anywarp compile`: a file's errors, its kernels' resources, and the output of each compiler stage. The file is
+//! PTX or AMD code.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -8,7 +9,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use cpu::{Cpu, Effort, Program, Settings, Source, Specialisation, backend, info};
+use cpu::front::AmdObject;
+use cpu::{Cpu, Effort, LoadError, Program, Rules, Settings, Source, Specialisation, backend, info};
 use driver::backend::{Backend, LoadOptions};
 use host::options::Options;
 use simd::View;
@@ -17,7 +19,7 @@ use wave::{FuncId, Module};
 
 use crate::{amd, files, table};
 
-/// Compile a PTX file as loading it would, and show the result
+/// Compile PTX or AMD code as loading it would, and show the result
 ///
 /// Errors are printed with their lines. Otherwise a table shows, for each kernel, the resources that it needs
 /// and how much of it was vectorised; or the output of one compiler stage is printed.
@@ -27,7 +29,7 @@ use crate::{amd, files, table};
                         Example: anywarp compile kernel.ptx --kernel reduce --emit asm"
 )]
 pub struct Args {
-    /// The PTX file (AMD code with asm-amd); `-` is standard input
+    /// The PTX file, AMD code object or bundle of them; `-` is standard input
     file: PathBuf,
     /// Compile only this kernel
     #[arg(long)]
@@ -107,6 +109,21 @@ fn barriers(module: &Module, kernel: FuncId) -> usize {
     found.len()
 }
 
+/// The columns of the table.
+const HEADINGS: [&str; 11] = [
+    "kernel",
+    "registers",
+    "shared",
+    "local",
+    "barriers",
+    "parameters",
+    "once a warp",
+    "vectors",
+    "wide accesses",
+    "lane by lane",
+    "code",
+];
+
 /// A module, and what to compile in it.
 struct Unit<'a> {
     program: &'a Program,
@@ -132,6 +149,12 @@ impl Unit<'_> {
             let function = module.functions.get(id.index())?;
             let info = info::kernel(function, self.program.target(id), &options);
             let usage = info::usage(module, function, &options);
+            if let Some(reason) = self.program.refused(id) {
+                let mut row = vec![info.name];
+                row.extend(std::iter::repeat_n("-".to_owned(), HEADINGS.len() - 2));
+                row.push(format!("cannot run: {reason}"));
+                return Some(row);
+            }
             let made = self.program.kernel(id, [1, 1, 1], self.specialisation(id).block)?;
             let count = |n: Option<u32>| n.map_or("-".into(), |n| n.to_string());
             let mode = match made.report {
@@ -162,20 +185,7 @@ impl Unit<'_> {
             ])
         };
         let rows: Vec<Vec<String>> = self.kernels.iter().filter_map(row).collect();
-        let headings = [
-            "kernel",
-            "registers",
-            "shared",
-            "local",
-            "barriers",
-            "parameters",
-            "once a warp",
-            "vectors",
-            "wide accesses",
-            "lane by lane",
-            "code",
-        ];
-        table::columns(&headings, &rows)
+        table::columns(&HEADINGS, &rows)
     }
 
     fn stage(&self, stage: Stage, after: Option<&str>, text: &str) -> Result<String> {
@@ -235,33 +245,69 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
-    if amd::is_amd(&bytes) {
-        bail!("{} is AMD code; only --emit asm-amd reads it", args.file.display());
-    }
-    let text = ptx::text_of(&bytes);
     let name = args.file.display().to_string();
     let settings = Settings::of(options);
     let devices = Cpu::new(settings.clone()).devices();
     let device = devices.first().context("there is no device")?;
     let rules = backend::rules(device, &settings);
+    if amd::is_amd(&bytes) {
+        if args.emit == Some(Stage::Ast) {
+            bail!("{name} is AMD code, which has no syntax tree; asm-amd prints its instructions");
+        }
+        return objects(&args, &name, &bytes, &rules);
+    }
+    let text = ptx::text_of(&bytes);
     let program = match Program::load_by(&[Source { name: &name, text: &text }], &rules) {
         Ok(program) => program,
         Err(_) if is_binary(&bytes) => {
             bail!("{name} is not PTX text; `anywarp extract` lists the PTX in programs and containers")
         }
-        Err(error) => {
-            let color = std::io::stderr().is_terminal();
-            for finding in &error.findings {
-                eprintln!("{}", if color { &finding.colored } else { &finding.rendered });
-            }
-            match error.findings.len() {
-                0 => eprint!("{}", error.log),
-                1 => eprintln!("{name} does not load: 1 error"),
-                n => eprintln!("{name} does not load: {n} errors"),
-            }
-            return Ok(ExitCode::FAILURE);
-        }
+        Err(error) => return Ok(failed(&name, &error)),
     };
+    let output = shown(&args, &name, &program, &text)?;
+    std::io::stdout().write_all(output.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints why a module does not load.
+fn failed(name: &str, error: &LoadError) -> ExitCode {
+    let color = std::io::stderr().is_terminal();
+    for finding in &error.findings {
+        eprintln!("{}", if color { &finding.colored } else { &finding.rendered });
+    }
+    match error.findings.len() {
+        0 => eprint!("{}", error.log),
+        1 => eprintln!("{name} does not load: 1 error"),
+        n => eprintln!("{name} does not load: {n} errors"),
+    }
+    ExitCode::FAILURE
+}
+
+/// Every code object of a file: each with its target, if there are several.
+fn objects(args: &Args, name: &str, bytes: &[u8], rules: &Rules) -> Result<ExitCode> {
+    let entries = amd::entries(bytes);
+    if entries.is_empty() {
+        bail!("{name}: {}", amd::NOT_AMD);
+    }
+    let mut code = ExitCode::SUCCESS;
+    for (n, entry) in entries.iter().enumerate() {
+        let loaded = Program::of_code(&AmdObject { name, bytes: &entry.bytes }, rules);
+        let mut output = String::new();
+        if entries.len() > 1 {
+            let separator = if n == 0 { "" } else { "\n" };
+            output = format!("{separator}; {}\n", entry.target());
+        }
+        match loaded {
+            Ok(program) => output += &shown(args, name, &program, "")?,
+            Err(error) => code = failed(name, &error),
+        }
+        std::io::stdout().write_all(output.as_bytes())?;
+    }
+    Ok(code)
+}
+
+/// The table or the output of a stage.
+fn shown(args: &Args, name: &str, program: &Program, text: &str) -> Result<String> {
     let module = program.module();
     let all: Vec<(FuncId, &str)> = module.kernels().map(|(id, f)| (id, f.name.as_str())).collect();
     let wanted = |name: &str| args.kernel.as_deref().is_none_or(|kernel| kernel == name);
@@ -270,11 +316,9 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         let names: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
         bail!("{name} has no kernel {kernel}; its kernels are {}", names.join(", "));
     }
-    let unit = Unit { program: &program, kernels, block: args.block };
-    let output = match args.emit {
-        Some(stage) => unit.stage(stage, args.after.as_deref(), &text)?,
-        None => unit.table(),
-    };
-    std::io::stdout().write_all(output.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    let unit = Unit { program, kernels, block: args.block };
+    match args.emit {
+        Some(stage) => unit.stage(stage, args.after.as_deref(), text),
+        None => Ok(unit.table()),
+    }
 }

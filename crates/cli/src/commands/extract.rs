@@ -11,18 +11,19 @@ use image::EntryKind;
 
 use crate::{amd, files, table};
 
-/// List the device code in any file, and extract its PTX
+/// List the device code in any file, and extract its PTX and AMD code
 ///
 /// Programs, shared libraries, objects, archives and bare containers are searched completely for fatbins and
-/// PTX texts; compressed ones (LZ4, zstd) are decompressed. Machine code is listed but not extracted; so are
-/// AMD's code objects, alone or in clang's bundles.
+/// PTX texts; compressed ones (LZ4, zstd) are decompressed. So are AMD's code objects, alone or in clang's bundles.
+/// NVIDIA's machine code is listed but not extracted.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp extract libnccl.so.2 -o ptx")]
 pub struct Args {
     /// Files to search
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Write each distinct PTX text to this folder as NAME.NUMBER.sm_ARCH.ptx
+    /// Write each distinct PTX text to this folder as NAME.NUMBER.sm_ARCH.ptx, and each code object as
+    /// NAME.NUMBER.TARGET.hsaco
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -111,20 +112,30 @@ fn row(item: &Item) -> Vec<String> {
     ]
 }
 
-/// Writes the texts that have not been written before. Returns their number.
-fn write(file: &Path, items: &[Item], folder: &Path, written: &mut BTreeMap<Vec<u8>, PathBuf>) -> Result<()> {
+/// Writes the texts and code objects that have not been written before.
+fn write(
+    file: &Path,
+    items: &[Item],
+    objects: &[amd::Entry],
+    folder: &Path,
+    written: &mut BTreeMap<Vec<u8>, PathBuf>,
+) -> Result<()> {
     let stem = file.file_name().map_or("stdin".into(), |n| n.to_string_lossy().into_owned());
+    let texts = items.iter().filter_map(|item| {
+        let text = item.text.as_deref()?;
+        Some((text, format!("sm_{}.ptx", item.arch.or_else(|| target(text)).unwrap_or(0))))
+    });
+    let objects =
+        objects.iter().map(|one| (&*one.bytes, format!("{}.hsaco", one.target().replace(':', "_"))));
     let mut number = 0;
-    for item in items {
-        let Some(text) = &item.text else { continue };
-        if written.contains_key(text) {
+    for (bytes, ending) in texts.chain(objects) {
+        if written.contains_key(bytes) {
             continue;
         }
         number += 1;
-        let arch = item.arch.or_else(|| target(text)).unwrap_or(0);
-        let path = folder.join(format!("{stem}.{number}.sm_{arch}.ptx"));
-        files::write(&path, text)?;
-        written.insert(text.clone(), path);
+        let path = folder.join(format!("{stem}.{number}.{ending}"));
+        files::write(&path, bytes)?;
+        written.insert(bytes.to_vec(), path);
     }
     Ok(())
 }
@@ -153,7 +164,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         };
         let mut report = format!("{}: {what}\n", file.display());
         match &args.output {
-            Some(folder) => write(file, &items, folder, &mut written)?,
+            Some(folder) => write(file, &items, &objects, folder, &mut written)?,
             None if items.is_empty() && objects.is_empty() => {}
             None => {
                 let rows: Vec<_> = items.iter().map(row).chain(objects.iter().map(amd_row)).collect();
@@ -166,7 +177,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         }
     }
     if let Some(folder) = &args.output {
-        writeln!(out, "{}: {}", folder.display(), table::counted(written.len(), "distinct text"))?;
+        writeln!(out, "{}: {}", folder.display(), table::counted(written.len(), "distinct file"))?;
     }
     Ok(if found == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

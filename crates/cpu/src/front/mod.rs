@@ -4,6 +4,7 @@
 //! that knows PTX, and `amd` the only one that knows AMD's code objects.
 
 mod amd;
+mod amd_device;
 mod keep;
 mod ptx;
 
@@ -17,6 +18,7 @@ use wave::{FuncId, Module};
 use crate::program::Rules;
 
 pub use self::amd::AmdObject;
+pub use self::amd_device::{AmdDevice, amd_target};
 pub use self::ptx::{Source, Texts};
 
 /// The kind of error that a module has, on which a driver's result code depends.
@@ -136,6 +138,30 @@ pub struct Checked {
     pub lowered: Lowered,
     /// The number of the architecture that each kernel was compiled for, such as 52 for sm_52.
     pub targets: HashMap<FuncId, u32>,
+    /// Kernels that cannot run although their module loads, with the reason.
+    pub refused: HashMap<FuncId, String>,
+    /// Variables that the host can look up by name, beside those of the IR.
+    pub variables: Vec<Variable>,
+}
+
+impl Checked {
+    /// Code whose kernels all run, and whose variables are those of the IR.
+    fn of(lowered: Lowered, targets: HashMap<FuncId, u32>) -> Checked {
+        Checked { lowered, targets, refused: HashMap::new(), variables: Vec::new() }
+    }
+}
+
+/// A variable in the module's image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its offset in the image.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether it is in constant memory.
+    pub constant: bool,
 }
 
 /// The code of one module, as its front end sees it.

@@ -210,7 +210,7 @@ fn later(text: lower::Deferred, rules: &Rules) -> Result<Checked, LoadError> {
     check_target(text.text(), rules)?;
     let number = target(text.text()).map_or(0, |t| t.0);
     let targets = text.heads().kernels().map(|(id, _)| (id, number)).collect();
-    Ok(Checked { lowered: Lowered::Later(Box::new(text)), targets })
+    Ok(Checked::of(Lowered::Later(Box::new(text)), targets))
 }
 
 /// Texts that are lowered now.
@@ -253,5 +253,5 @@ fn whole(sources: &[Source], rules: &Rules, threads: usize) -> Result<Checked, L
         }
         _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
     };
-    Ok(Checked { lowered: Lowered::Whole(module), targets })
+    Ok(Checked::of(Lowered::Whole(module), targets))
 }

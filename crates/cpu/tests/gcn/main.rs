@@ -19,9 +19,8 @@ use cpu::{Engine, Forced, Program, Target};
 use grid::Workers;
 use support::case::{self, Run};
 use support::execute::{By, execute};
-use wave::module::{Reloc, RelocTarget};
+use wave::Module;
 use wave::verify::verify;
-use wave::{Global, GlobalId, Module};
 
 const CLANG: &str = "clang-19";
 
@@ -89,48 +88,22 @@ fn assembled(file: &Path, target: &str, into: &Path) -> Result<Vec<u8>, String> 
 /// The kernels of a code object as a module.
 fn lowered(bytes: &[u8]) -> Result<Module, String> {
     let object = gcn::CodeObject::read(bytes).map_err(|e| e.to_string())?;
-    let mut module = Module { name: "gcn".into(), image_align: 4096, ..Module::default() };
+    let image = gcn_lower::image(&object)?.global;
+    let mut module = Module {
+        name: "gcn".into(),
+        image_size: image.size,
+        image_align: u64::from(image.align),
+        globals: Arc::new(vec![image]),
+        ..Module::default()
+    };
     for kernel in &object.kernels {
         let told =
             |errors: Vec<gcn_lower::Error>| errors.iter().map(|e| format!("{e}\n")).collect::<String>();
         let function = gcn_lower::lower(&object, kernel).map_err(told)?;
         module.functions.push(Arc::new(function));
     }
-    module.image_size = image(&object).size;
-    module.globals = Arc::new(vec![image(&object)]);
     verify(&module).map_err(|p| p.iter().map(|p| format!("{p}\n")).collect::<String>())?;
     Ok(module)
-}
-
-/// A code object's sections at their addresses, with its relocations of 64 bits.
-fn image(object: &gcn::CodeObject<'_>) -> Global {
-    let loaded = || object.sections.iter().filter(|s| s.loaded);
-    let size = loaded().map(|s| s.address + s.size).max().unwrap_or(0);
-    let mut init = vec![0; size as usize];
-    for section in loaded() {
-        let at = section.address as usize;
-        init[at..at + section.bytes.len()].copy_from_slice(section.bytes);
-    }
-    let symbol = |name: &str| object.symbols.iter().find(|s| s.name == name).map_or(0, |s| s.address);
-    let relocs = object.relocations.iter().map(|r| Reloc {
-        at: r.address,
-        size: 8,
-        shift: 0,
-        target: RelocTarget::Global(GlobalId(0)),
-        addend: symbol(&r.symbol) as i64 + r.addend,
-    });
-    Global {
-        name: "image".into(),
-        offset: 0,
-        size,
-        align: 4096,
-        constant: false,
-        managed: false,
-        exported: false,
-        reference: None,
-        init,
-        relocs: relocs.collect(),
-    }
 }
 
 fn run(module: &Module, run: &Run, workers: &[Workers]) -> Result<(), String> {

@@ -3,6 +3,7 @@
 use cpu::{Engine, Program, Specialisation};
 use grid::{Launch, Workers};
 use wave::abi::Code;
+use wave::launch::Shape;
 
 use super::case::Run;
 use super::memory::{Aligned, Memory};
@@ -42,6 +43,8 @@ pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Resul
         let at = place.offset as usize;
         params[at..at + bytes.len()].copy_from_slice(&bytes);
     }
+    let shared = [info.shared_size as u32, run.shared];
+    info.fill(&mut params, &Shape { grid: run.grid, block: run.block, shared, image: base });
     let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| b.range()).collect();
     ranges.push(image.range());
     let memory = Memory::new(ranges);

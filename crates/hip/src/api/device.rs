@@ -1,6 +1,7 @@
 //! Devices: enumeration, the thread's current one, and its limits and flags.
 
 use driver::context as contexts;
+use driver::device::attribute::{COMPUTE_CAPABILITY_MAJOR, COMPUTE_CAPABILITY_MINOR};
 use driver::device::{parse_pci, texture_1d_linear_max_width};
 use driver::stream::LOWEST_PRIORITY;
 
@@ -64,12 +65,13 @@ api! {
     }
 
     Device Legal fn hipDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, ordinal: i32) {
-        let (a, b) = current::device_at(ordinal)?.info.compute_capability;
+        let device = current::device_at(ordinal)?;
+        let (a, b) = (device.attribute(COMPUTE_CAPABILITY_MAJOR)?, device.attribute(COMPUTE_CAPABILITY_MINOR)?);
         if major.is_null() || minor.is_null() {
             return Err(Error::InvalidValue);
         }
-        major.set(a as i32);
-        minor.set(b as i32);
+        major.set(a);
+        minor.set(b);
         Ok(())
     }
 

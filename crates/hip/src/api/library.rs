@@ -24,7 +24,7 @@ fn load(out: Out<Handle>, bytes: Result<Vec<u8>>, jit: &Jit) -> Result<()> {
         Ok(bytes) => (bytes, None),
         Err(error) => (Vec::new(), Some(error)),
     };
-    let handle = library::load(bytes, jit.options.clone())?;
+    let handle = library::load(bytes, code::options(&jit.options))?;
     if let Some(error) = reason {
         lock(&UNUSABLE).insert(handle, error);
     }
@@ -89,7 +89,7 @@ api! {
         }
         let jit = Jit::read_hip(count, options, values)?;
         check_library_options(library_count, library_options, library_values)?;
-        load(out, code::at(image).and_then(code::runnable), &jit)
+        load(out, code::at(image).and_then(code::container), &jit)
     }
 
     /// A file that cannot be read is an invalid value.
@@ -101,7 +101,7 @@ api! {
         let jit = Jit::read_hip(count, options, values)?;
         check_library_options(library_count, library_options, library_values)?;
         let bytes = capi::container::file(file).map_err(|_| Error::InvalidValue)?;
-        load(out, code::runnable(&bytes), &jit)
+        load(out, code::container(&bytes), &jit)
     }
 
     Device Unsafe fn hipLibraryUnload(handle: Handle) {

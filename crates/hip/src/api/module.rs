@@ -16,7 +16,7 @@ fn load(out: Out<Handle>, bytes: Result<Vec<u8>>, jit: &Jit) -> Result<()> {
     let bytes = bytes.inspect_err(|_| report.errors = NO_IMAGE.into());
     let loaded = bytes.and_then(|bytes| {
         jit.check_target(&context.device)?;
-        Ok(module::load(&context, &bytes, &jit.options, &mut report)?)
+        Ok(module::load(&context, &bytes, &code::options(&jit.options), &mut report)?)
     });
     jit.finish(&report);
     out.set(loaded?.handle);
@@ -32,14 +32,14 @@ fn of(handle: Handle) -> Result<Arc<Module>> {
 }
 
 fn bytes_of(image: Text) -> Result<Vec<u8>> {
-    code::runnable(code::at(image)?)
+    code::container(code::at(image)?)
 }
 
 api! {
     Driver Unsafe fn hipModuleLoad(out: Out<Handle>, file: Text) {
         out.required()?;
         let bytes = capi::container::file(file).map_err(|_| Error::FileNotFound)?;
-        load(out, code::runnable(&bytes), &Jit::default())
+        load(out, code::container(&bytes), &Jit::default())
     }
 
     Driver Unsafe fn hipModuleLoadData(out: Out<Handle>, image: Text) {

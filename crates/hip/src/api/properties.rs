@@ -20,10 +20,24 @@ fn field<const N: usize>(text: &str) -> [u8; N] {
     bytes
 }
 
-/// The architecture name. It is not an AMD one: kernels are PTX for this compute capability.
+/// The architecture name: AMD's target, or for other devices the compute capability that PTX may ask for.
 fn arch_name(device: &Device) -> [u8; 256] {
+    if let Some(target) = &device.info.amd_target {
+        return field(target);
+    }
     let (major, minor) = device.info.compute_capability;
     field(&format!("sm_{major}{minor}"))
+}
+
+/// The number of an AMD architecture, as programs before HIP 6 read it: 906 for gfx906, 910 for gfx90a; 0 for
+/// other devices.
+fn gcn_arch(name: &[u8]) -> i32 {
+    let Some(digits) = name.strip_prefix(b"gfx") else { return 0 };
+    let digits = digits.split(|b| !b.is_ascii_hexdigit()).next().unwrap_or_default();
+    digits.iter().fold(0, |number: i32, digit| {
+        let digit = char::from(*digit).to_digit(16).unwrap_or(0);
+        number.saturating_mul(10).saturating_add(digit as i32)
+    })
 }
 
 fn properties(device: &Device) -> PropertiesR0600 {
@@ -174,8 +188,7 @@ impl From<PropertiesR0600> for PropertiesR0000 {
             max_shared_memory_per_multi_processor: p.max_shared_memory_per_multi_processor,
             is_multi_gpu_board: p.is_multi_gpu_board,
             can_map_host_memory: p.can_map_host_memory,
-            // The number of an AMD architecture, which this device does not have.
-            gcn_arch: 0,
+            gcn_arch: gcn_arch(&p.gcn_arch_name),
             gcn_arch_name: p.gcn_arch_name,
             integrated: p.integrated,
             cooperative_launch: p.cooperative_launch,

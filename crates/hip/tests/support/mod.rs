@@ -57,6 +57,9 @@ functions! {
     hipCtxGetFlags(*mut u32);
     hipGetDeviceCount(*mut i32);
     hipSetDevice(i32);
+    hipDeviceComputeCapability(*mut i32, *mut i32, i32);
+    hipDeviceGetAttribute(*mut i32, u32, i32);
+    hipGetDevicePropertiesR0600(*mut u8, i32);
     hipDeviceGetPCIBusId(*mut u8, i32, i32);
     hipDeviceSynchronize();
     hipDevicePrimaryCtxRetain(*mut P, i32);

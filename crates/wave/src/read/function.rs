@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::cursor::{Cursor, Found};
 use super::{Lines, Names, comment, op};
 use crate::func::{BlockData, Function, Inst, Loc, Slot, Terminator, Value};
+use crate::launch::{Fill, Filled};
 use crate::module::{KernelInfo, ParamInfo};
 use crate::op::Op;
 use crate::types::{Ty, Width};
@@ -277,6 +278,12 @@ fn kernel(names: &Names, lines: &mut Lines, info: &mut KernelInfo) -> Found<()> 
         }
         let (offset, size, align) = (c.field(": offset")?, c.field(", size")?, c.field(", align")?);
         info.params.push(ParamInfo { offset, size, align });
+    }
+    while let Some(mut c) = lines.inner("fill ") {
+        let word = c.head();
+        let (number, offset, size) = (c.field("")?, c.field(", offset")?, c.field(", size")?);
+        let what = Filled::read(word, number).ok_or_else(|| format!("no launch knows `{word} {number}`"))?;
+        info.fills.push(Fill { offset, size, what });
     }
     info.shared_size = number(lines, "shared_size ")?.into();
     while let Some(mut c) = lines.inner("shared @") {

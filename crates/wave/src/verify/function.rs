@@ -70,6 +70,15 @@ impl Checker<'_> {
                     self.say(format!("a parameter at {} ends outside of the buffer", p.offset));
                 }
             }
+            for fill in &info.fills {
+                if fill.size > 8 || fill.offset.checked_add(fill.size).is_none_or(|end| end > info.param_size)
+                {
+                    self.say(format!(
+                        "the launch writes {} bytes at {}, outside of the buffer",
+                        fill.size, fill.offset
+                    ));
+                }
+            }
             for (id, _) in &info.shared {
                 if id.index() >= self.module.shared.len() {
                     self.say(format!("uses {id:?}, which is not there"));

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use cpu::front::AmdObject;
 use cpu::{Engine, Making, Program, Rules, Source, Specialisation};
 use host::options::Options;
 use simd::Compiled;
@@ -113,9 +114,10 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
             return Ok(());
         }
     };
-    if amd::is_amd(&bytes) {
+    let objects = if amd::is_amd(&bytes) { amd::entries(&bytes) } else { Vec::new() };
+    if objects.len() > 1 {
         if first {
-            row.reason = amd::refused(&bytes);
+            row.reason = "several code objects; `anywarp extract -o` writes each to a file".into();
             writeln!(out, "{}", row.line())?;
         }
         return Ok(());
@@ -124,8 +126,13 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
     let making = making.clone();
     let rules = Rules { engine: Engine::Compiled, making, complete: false, ..Rules::default() };
     let (start, before) = (Instant::now(), processor(libc::CLOCK_PROCESS_CPUTIME_ID));
-    let loaded = Program::load_by(&[Source { name: path, text: &text }], &rules);
-    row.size = text.bytes().filter(|&b| b == b';').count() as u64;
+    let loaded = match objects.first() {
+        Some(object) => Program::of_code(&AmdObject { name: path, bytes: &object.bytes }, &rules),
+        None => Program::load_by(&[Source { name: path, text: &text }], &rules),
+    };
+    if objects.is_empty() {
+        row.size = text.bytes().filter(|&b| b == b';').count() as u64;
+    }
     row.seconds = start.elapsed().as_secs_f64();
     row.processor = processor(libc::CLOCK_PROCESS_CPUTIME_ID) - before;
     let program = match loaded {
@@ -149,7 +156,9 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
         let row = Row { kernel, outcome, size, seconds: 0.0, processor: 0.0, ..row.clone() };
         writeln!(out, "{BEGIN}{}", row.kernel)?;
         out.flush()?;
-        let row = if work.compile && sampled(&row.kernel, work.sample) {
+        let row = if let Some(reason) = program.refused(id) {
+            Row { outcome: Outcome::Refused, reason: reason.into(), ..row }
+        } else if work.compile && sampled(&row.kernel, work.sample) {
             compile(&program, id, function, row)
         } else {
             row

@@ -1,0 +1,127 @@
+//! The code in a container that suits a device.
+//!
+//! CUDA's functions take NVIDIA's containers ([`module::texts`]). HIP's take clang's bundles and AMD's code
+//! objects as well. A device of AMD's world runs the code objects of its instruction set, and prefers them to
+//! PTX. The other devices prefer PTX, and run the code objects of any instruction set.
+
+use std::borrow::Cow;
+
+use image::{BUNDLE_MAGIC, COMPRESSED_MAGIC};
+
+use crate::backend::{Code, LoadOptions};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::module::{self, Report};
+use crate::{driver, log};
+
+/// The machine number of AMD's GPUs in an ELF header, and its offset.
+const AMD_MACHINE: [u8; 2] = [224, 0];
+const MACHINE: usize = 18;
+/// Bytes of that header.
+const HEADER: usize = 64;
+
+/// Whether the bytes begin as an ELF file for AMD's GPUs.
+pub fn is_amd_object(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF") && bytes.get(MACHINE..MACHINE + 2) == Some(&AMD_MACHINE)
+}
+
+/// A part of a module for the backend.
+pub(crate) fn code_of(bytes: &[u8]) -> Code<'_> {
+    if is_amd_object(bytes) { Code::AmdObject(bytes) } else { Code::Ptx(bytes) }
+}
+
+/// A bundle, decompressed if it was not; other bytes as they are.
+///
+/// # Errors
+/// [`Error::InvalidImage`]: it is broken; the log says where.
+pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
+    if !bytes.starts_with(COMPRESSED_MAGIC) {
+        return Ok(bytes.into());
+    }
+    let bundle = image::decompress(bytes).map_err(|error| {
+        if let image::Error::Broken(reason) = error {
+            log::say(log::Level::Warn, || format!("an image failed to load: {reason}"));
+        }
+        Error::InvalidImage
+    })?;
+    Ok(bundle.into())
+}
+
+/// The code in a container that suits a device: names and bytes of PTX texts, or one AMD code object.
+///
+/// # Errors
+/// [`Error::InvalidImage`] if the bytes are no container, [`Error::NoBinaryForGpu`] if it has no code for the
+/// device. The log and the report say why.
+pub fn parts(
+    device: &Device,
+    bytes: &[u8],
+    options: &LoadOptions,
+    report: &mut Report,
+) -> Result<Vec<(String, Vec<u8>)>> {
+    if !options.bundles {
+        return module::texts(device, bytes, report);
+    }
+    let bytes = unpacked(bytes)?;
+    if bytes.starts_with(BUNDLE_MAGIC) {
+        let entries = image::bundled(&bytes).ok_or(Error::InvalidImage)?;
+        let object = best_object(device, entries.iter().map(|e| e.bytes))?;
+        let ours = |code: &[u8]| matches!(image::detect(code), Some(k) if k != image::Kind::Elf);
+        let text = entries.iter().find(|e| ours(e.bytes)).map(|e| e.bytes);
+        let chosen = if device.info.amd_target.is_some() { object.or(text) } else { text.or(object) };
+        return match chosen {
+            Some(code) if is_amd_object(code) => Ok(vec![(String::new(), code.to_vec())]),
+            Some(code) => module::texts(device, code, report),
+            None => {
+                let targets: Vec<&str> = entries.iter().map(|e| e.target).collect();
+                let targets = if targets.is_empty() { "nothing".into() } else { targets.join(", ") };
+                Err(nothing(device, &format!("the bundle contains code for {targets}"), report))
+            }
+        };
+    }
+    if is_amd_object(&bytes) {
+        if bytes.len() < HEADER {
+            report.errors =
+                format!("error   : an AMD code object of {} bytes ends in its header\n", bytes.len());
+            return Err(Error::InvalidImage);
+        }
+        return match best_object(device, [&*bytes].into_iter())? {
+            Some(code) => Ok(vec![(String::new(), code.to_vec())]),
+            None => {
+                let what = match driver()?.backend.amd_target(&bytes) {
+                    Ok(target) => format!("it is an AMD code object for {target}"),
+                    Err(reason) => format!("it is an AMD code object: {reason}"),
+                };
+                Err(nothing(device, &what, report))
+            }
+        };
+    }
+    module::texts(device, &bytes, report)
+}
+
+/// Of several codes the AMD code object that suits a device best.
+fn best_object<'a>(device: &Device, codes: impl Iterator<Item = &'a [u8]>) -> Result<Option<&'a [u8]>> {
+    let backend = &driver()?.backend;
+    let objects = codes.filter(|code| is_amd_object(code));
+    Ok(match &device.info.amd_target {
+        Some(target) => {
+            let ranked = objects.filter_map(|code| Some((backend.suits(target, code)?, code)));
+            // Of equal ones the first.
+            ranked.reduce(|best, one| if one.0 > best.0 { one } else { best }).map(|(_, code)| code)
+        }
+        None => objects.into_iter().find(|code| backend.amd_target(code).is_ok()),
+    })
+}
+
+/// Logs that a container has no code for a device.
+fn nothing(device: &Device, contents: &str, report: &mut Report) -> Error {
+    let wanted = match &device.info.amd_target {
+        Some(target) => {
+            format!("this device is {target}; compile with --offload-arch={target}, or set ANYWARP_HIP_ARCH")
+        }
+        None => "compile for one of the targets in docs/gcn.md, or provide PTX".to_owned(),
+    };
+    let told = format!("the image has no code that runs here: {contents}; {wanted}");
+    report.errors = format!("error   : {told}\n");
+    log::say(log::Level::Error, || told);
+    Error::NoBinaryForGpu
+}
