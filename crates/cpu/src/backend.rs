@@ -243,10 +243,7 @@ impl ModuleCode {
         let module = Arc::clone(program.module());
         let (ids, kernels): (Vec<_>, Vec<_>) = module
             .kernels()
-            .map(|(id, function)| {
-                let refused = program.refused(id).map(str::to_owned);
-                (id, KernelInfo { refused, ..info::kernel(function, program.target(id), options) })
-            })
+            .map(|(id, function)| (id, info::kernel(function, program.target(id), options)))
             .unzip();
         let usage = ids.iter().map(|_| OnceLock::new()).collect();
         let references = module.globals.iter().filter_map(|g| {
@@ -369,6 +366,14 @@ impl Program for ModuleCode {
         })
     }
 
+    fn refused(&self, kernel: usize) -> Option<String> {
+        let id = *self.ids.get(kernel)?;
+        if let Some(reason) = self.program.refused(id) {
+            return Some(reason.to_owned());
+        }
+        self.program.refused_on_demand(id).then(|| "its code cannot be lowered".to_owned())
+    }
+
     fn local_bytes(&self, kernel: usize) -> u64 {
         self.ids.get(kernel).map_or(0, |&id| wave::layout::depth(self.program.module_of(id), id).0)
     }
@@ -396,9 +401,6 @@ impl Program for ModuleCode {
         let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
-        if let Some(reason) = &kernel.refused {
-            return Err(internal(format!("kernel `{}` cannot run: {reason}", kernel.name)));
-        }
         let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
         let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
         let made = made.as_ref().and_then(Ready::kernel);
@@ -432,7 +434,7 @@ impl Program for ModuleCode {
             host: &around,
         };
         self.executor.workers().run(&launch).map_err(|mut fault| {
-            fault.source = fault.line.and_then(|line| self.program.source_of(line));
+            self.program.locate(&mut fault);
             fault_of(&fault)
         })
     }

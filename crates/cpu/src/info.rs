@@ -24,7 +24,6 @@ pub fn kernel(function: &Function, target: u32, options: &LoadOptions) -> Kernel
         explicit_cluster: info.explicit_cluster,
         blocks_are_clusters: info.blocks_are_clusters,
         target,
-        refused: None,
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Program {
     targets: HashMap<FuncId, u32>,
     refused: HashMap<FuncId, String>,
     variables: Vec<Variable>,
+    /// Whether the lines of the IR are addresses in a code object.
+    has_addresses: bool,
     maker: Maker,
 }
 
@@ -98,13 +100,13 @@ impl Program {
         if launches && threads <= 1 {
             beside::open_llvm(maker.making());
         }
-        let Checked { lowered, targets, refused, variables } = code.check(rules, threads)?;
+        let Checked { lowered, targets, refused, variables, has_addresses } = code.check(rules, threads)?;
         check_shared(lowered.heads(), rules)?;
         let modules = match lowered {
             Lowered::Whole(module) => Modules::Whole(Arc::new(module)),
             Lowered::Later(later) => Modules::later(later, threads),
         };
-        let program = Program { refused, variables, ..Program::new(modules, targets, maker) };
+        let program = Program { refused, variables, has_addresses, ..Program::new(modules, targets, maker) };
         if launches && threads > 1 {
             beside::open_llvm(program.maker.making());
         }
@@ -126,12 +128,27 @@ impl Program {
         let functions = modules.heads().functions.iter();
         let codes = functions.map(|f| f.kernel.is_some().then(Codes::default)).collect();
         let (refused, variables) = (HashMap::new(), Vec::new());
-        Program { modules, codes, targets, refused, variables, maker }
+        Program { modules, codes, targets, refused, variables, has_addresses: false, maker }
+    }
+
+    /// Adds to a fault where its line was compiled from; a line that is an address is shown as one.
+    pub fn locate(&self, fault: &mut grid::Fault) {
+        if self.has_addresses {
+            fault.source = fault.line.take().map(|address| format!("at {address:#x} of the code object"));
+        } else {
+            fault.source = fault.line.and_then(|line| self.source_of(line));
+        }
     }
 
     /// Why a kernel cannot run, if its module has loaded without it.
     pub fn refused(&self, kernel: FuncId) -> Option<&str> {
         self.refused.get(&kernel).map(String::as_str)
+    }
+
+    /// Whether a kernel turns out to be one that cannot run when it is lowered, which happens now if the module is
+    /// one of which that is not known at load. The log has the reason.
+    pub fn refused_on_demand(&self, kernel: FuncId) -> bool {
+        self.has_addresses && self.module_of(kernel).functions.get(kernel.index()).is_some_and(|f| f.external)
     }
 
     /// Variables that the host can look up by name, beside those of the IR.

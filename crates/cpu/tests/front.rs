@@ -57,8 +57,9 @@ fn kernels_that_cannot_run_are_named() {
         complete: false,
     };
     let loaded = backend.load(&request).expect("the other kernel can run");
+    let names = loaded.program.kernels().iter().enumerate();
     let refused: Vec<&str> =
-        loaded.program.kernels().iter().filter_map(|k| k.refused.as_ref().map(|_| &*k.name)).collect();
+        names.filter(|(n, _)| loaded.program.refused(*n).is_some()).map(|(_, k)| &*k.name).collect();
     assert_eq!(refused, [&*kernel.name]);
     for word in ["`saxpy`", "a.co", "no instruction of gfx906", "bytes ff ff ff ff"] {
         assert!(loaded.info.contains(word), "{word}: {}", loaded.info);
@@ -83,3 +84,40 @@ fn findings_in_code_objects_have_addresses() {
     let foreign = load(b"\x7fELF and nothing else").expect("it is refused");
     assert_eq!((foreign.kind, foreign.findings[0].place), (ErrorKind::Syntax, Place::Module), "{foreign}");
 }
+
+/// Large objects are decoded at load, and their kernels lowered on demand. What follows a file's sections makes
+/// it large here.
+#[test]
+fn large_objects_are_lowered_on_demand() {
+    let load = |bytes: &[u8]| Program::of_code(&AmdObject { name: "a.co", bytes }, &Rules::default());
+    let small = load(OBJECT).expect("it loads");
+    let mut bytes = OBJECT.to_vec();
+    bytes.resize(1 << 20, 0);
+    let large = load(&bytes).expect("it loads");
+    let text = |program: &Program, name: &str| {
+        let id = program.module().function(name).expect("the kernel");
+        let module = program.module_of(id);
+        module.shown(&module.functions[id.index()]).to_string()
+    };
+    for name in KERNELS {
+        assert!(large.module().functions.iter().all(|f| f.external), "nothing is lowered at load");
+        assert_eq!(text(&large, name), text(&small, name));
+    }
+    assert!(large.whole().functions.iter().all(|f| !f.external));
+    let object = gcn::CodeObject::read(OBJECT).expect("a code object");
+    let kernel = object.kernels.first().expect("a kernel");
+    let at = object.code(kernel).expect("its code").as_ptr().addr() - OBJECT.as_ptr().addr();
+    bytes[at..at + 4].copy_from_slice(&[0xff; 4]);
+    let broken = load(&bytes).expect("the other kernel can run");
+    let reason = |name: &str| broken.refused(broken.module().function(name).expect("the kernel"));
+    assert!(reason(KERNELS[0]).is_some_and(|told| told.contains("no instruction of gfx906")));
+    assert_eq!(reason(KERNELS[1]), None);
+    // An instruction that is known and not lowered (`s_rfe_b64`) is found when the kernel is.
+    bytes[at..at + 4].copy_from_slice(&RFE);
+    let broken = load(&bytes).expect("it loads");
+    let id = |name: &str| broken.module().function(name).expect("the kernel");
+    assert_eq!(KERNELS.map(|name| broken.refused_on_demand(id(name))), [true, false]);
+}
+
+/// `s_rfe_b64 s[4:5]` on gfx906.
+const RFE: [u8; 4] = [0x04, 0x1f, 0x80, 0xbe];

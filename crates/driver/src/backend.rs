@@ -169,6 +169,12 @@ pub trait Program: Send + Sync {
         Usage::default()
     }
 
+    /// Why a kernel cannot run, if its module has loaded without it. Called once, before the kernel is used.
+    fn refused(&self, kernel: usize) -> Option<String> {
+        let _ = kernel;
+        None
+    }
+
     /// Bytes of local memory per thread for a kernel and the functions it may call, not counting recursion.
     fn local_bytes(&self, kernel: usize) -> u64 {
         let _ = kernel;
@@ -240,8 +246,6 @@ pub struct KernelInfo {
     pub blocks_are_clusters: bool,
     /// The `.target` of its text as a number, such as 52 for sm_52.
     pub target: u32,
-    /// Why the kernel cannot run, if its module has loaded without it.
-    pub refused: Option<String>,
 }
 
 /// The resources that a kernel uses. Some are only computed when asked for.

@@ -288,13 +288,13 @@ impl Module {
     /// The function of a kernel, by its index in the module.
     pub fn function_at(self: &Arc<Self>, index: usize) -> Result<Arc<Function>> {
         let info = self.kernels().get(index).ok_or(Error::NotFound)?;
-        if let Some(reason) = &info.refused {
-            log::say(log::Level::Error, || format!("kernel {} cannot run: {reason}", info.name));
-            return Err(Error::NotSupported);
-        }
         let mut functions = lock(&self.functions);
         if let Some(function) = functions.get(&index) {
             return Ok(Arc::clone(function));
+        }
+        if let Some(reason) = self.program.refused(index) {
+            log::say(log::Level::Error, || format!("kernel {} cannot run: {reason}", info.name));
+            return Err(Error::NotSupported);
         }
         let limit = self.context.device.known(device::attribute::MAX_SHARED_MEMORY_PER_BLOCK) as u32;
         let dynamic = limit.saturating_sub(info.static_shared);
@@ -471,7 +471,6 @@ static NO_KERNEL: KernelInfo = KernelInfo {
     explicit_cluster: false,
     blocks_are_clusters: false,
     target: 0,
-    refused: None,
 };
 
 impl Function {

@@ -116,7 +116,9 @@ impl Code {
                 };
                 let after = address + u64::from(inst.size);
                 let next = next(&inst);
-                let text = inst.to_string();
+                if let Err(reason) = &next {
+                    errors.push(Error { address, message: format!("{inst}: {reason}") });
+                }
                 code.instructions.insert(address, inst);
                 match next {
                     Ok(Next::Falls) => address = after,
@@ -132,11 +134,7 @@ impl Code {
                         open.push(after);
                         break;
                     }
-                    Ok(Next::Leaves | Next::Ends) => break,
-                    Err(reason) => {
-                        errors.push(Error { address, message: format!("{text}: {reason}") });
-                        break;
-                    }
+                    Ok(Next::Leaves | Next::Ends) | Err(_) => break,
                 }
             }
         }

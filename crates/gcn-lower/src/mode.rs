@@ -6,7 +6,6 @@
 
 use gcn::isa::{Inst, Role};
 use gcn::object::{Field, KernelDescriptor};
-use wave::Op;
 use wave::op::{FloatMode, Round};
 use wave::types::Fmt;
 

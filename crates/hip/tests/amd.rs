@@ -22,6 +22,7 @@ const INVALID_VALUE: u32 = 1;
 const INVALID_IMAGE: u32 = 200;
 const NO_BINARY: u32 = 209;
 const INVALID_KERNEL_FILE: u32 = 218;
+const ILLEGAL_ADDRESS: u32 = 700;
 const NOT_SUPPORTED: u32 = 801;
 
 const GFX906: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.gfx906.hsaco");
@@ -117,6 +118,52 @@ fn run(hip: &Hip, module: P) {
     assert_eq!(words(hip, &cuda, module, "counter", 1), [77]);
     assert_eq!(words(hip, &cuda, module, "zeros", 100)[60..66], [120, 122, 124, 126, 0, 0]);
     assert_eq!(words(hip, &cuda, module, "table", 4), [10, 20, 30, 40]);
+}
+
+/// Arguments in registers (gfx942), and the position of a work-item packed in one.
+#[test]
+fn arguments_are_preloaded() {
+    const NAME: &str = "arguments_are_preloaded";
+    if !ready() || !in_process(NAME, &[("ANYWARP_HIP_ARCH", "gfx942"), ("ANYWARP_CACHE_DIR", "")]) {
+        return;
+    }
+    let hip = hip();
+    let options = ["--no-gpu-bundle-output", "-mllvm", "-amdgpu-kernarg-preload-count=16"];
+    let bytes = Object::new("gfx942", &options).bytes();
+    let object = gcn::CodeObject::read(&bytes).expect("a code object");
+    let preloads = |k: &gcn::object::Kernel| k.descriptor.get(gcn::object::Field::PreloadLength) > 0;
+    assert!(object.kernels.iter().all(preloads), "clang preloads");
+    let mut module = 0;
+    assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+    let out = memory::<6>();
+    let pointer = out.as_ptr() as P;
+    launch(&hip, function(&hip, module, "shape"), [2, 3, 4], [7, 5, 3], 0, &[at(&pointer)]);
+    assert_eq!(*out, [7, 5, 3, 14, 15, 12]);
+    let data = memory::<64>();
+    let (pointer, n) = (data.as_ptr() as P, 64i32);
+    launch(&hip, function(&hip, module, "reverse"), [1, 1, 1], [64, 1, 1], 256, &[at(&pointer), at(&n)]);
+}
+
+/// A fault names the kernel and the address of its instruction.
+#[test]
+fn faults_have_addresses() {
+    const NAME: &str = "faults_have_addresses";
+    if !ready() {
+        return;
+    }
+    let Some(told) = told_by_process(NAME, &[("ANYWARP_HIP_ARCH", "gfx906"), ("ANYWARP_LOG", "error")])
+    else {
+        let hip = hip();
+        let (bytes, mut module) = (Object::new("gfx906", &["--no-gpu-bundle-output"]).bytes(), 0);
+        assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+        let (a, b, nowhere) = (1i32, 2i64, 0x1000u64);
+        let params = [at(&a), at(&b), at(&nowhere)];
+        let find = function(&hip, module, "fill");
+        let code = (hip.hipModuleLaunchKernel)(find, 1, 1, 1, 8, 1, 1, 0, 0, params.as_ptr(), null());
+        assert_eq!((code, (hip.hipDeviceSynchronize)()), (0, ILLEGAL_ADDRESS));
+        return;
+    };
+    assert!(told.contains("in kernel `fill` (at 0x"), "{told}");
 }
 
 /// An element that a kernel may have written behind the compiler's back.

@@ -276,6 +276,6 @@ impl Frontend for AmdObject<'_> {
         } else {
             Lowered::Whole(module)
         };
-        Ok(Checked { lowered, targets, refused, variables })
+        Ok(Checked { lowered, targets, refused, variables, has_addresses: true })
     }
 }

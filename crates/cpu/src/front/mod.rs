@@ -142,12 +142,14 @@ pub struct Checked {
     pub refused: HashMap<FuncId, String>,
     /// Variables that the host can look up by name, beside those of the IR.
     pub variables: Vec<Variable>,
+    /// Whether the lines of the IR are addresses in a code object.
+    pub has_addresses: bool,
 }
 
 impl Checked {
     /// Code whose kernels all run, and whose variables are those of the IR.
     fn of(lowered: Lowered, targets: HashMap<FuncId, u32>) -> Checked {
-        Checked { lowered, targets, refused: HashMap::new(), variables: Vec::new() }
+        Checked { lowered, targets, refused: HashMap::new(), variables: Vec::new(), has_addresses: false }
     }
 }
 
