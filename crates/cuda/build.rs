@@ -25,6 +25,8 @@ fn main() {
     println!("cargo:rerun-if-changed=src/api");
     println!("cargo:rerun-if-changed=data/ptxas");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
+    // The runtime's functions call the driver's. A program may have variables with their names.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let exports = fs::read_to_string("data/exports.txt").unwrap_or_default();
     let exports: Vec<&str> = exports.lines().filter(|l| !l.is_empty()).collect();

@@ -167,6 +167,7 @@ fn compile(front: &Front, number: u32, work: &Path, folder: &Path) {
     let mut cc = Command::new(env::var("CC").unwrap_or_else(|_| "cc".into()));
     cc.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"])
         .arg(format!("-DSONAME={number}"))
+        .arg("-DTABLE=\"anywarp hip tab\"")
         .arg(format!("-DNAME=\"{soname}\""))
         .arg(format!("-DFAILURE={}", front.failure))
         .arg(format!("-Wl,-soname,{soname}"))

@@ -1,6 +1,6 @@
-/* A front: the library NAME, whose soname ends in SONAME. Every name jumps through a table that is filled when
- * the front is loaded, from the libcuda.so.1 in the same folder (crates/hip/src/table.rs). Names and versions
- * come from crates/hip/data/exports.tsv. */
+/* A front: the library NAME, whose soname begins with the number SONAME behind its dot. Every name jumps
+ * through the table TABLE, which is filled when the front is loaded, from the libcuda.so.1 in the same folder
+ * (table.rs in crates/hip/src and crates/cudart/src). Names and versions come from those crates' data. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -37,7 +37,8 @@ static const struct table *open_library(void)
         return NULL;
     }
     int (*get)(const void **, const void *) = (int (*)(const void **, const void *))dlsym(library, "cuGetExportTable");
-    static const char name[16] = {'a', 'n', 'y', 'w', 'a', 'r', 'p', ' ', 'h', 'i', 'p', ' ', 't', 'a', 'b', SONAME};
+    static char name[16] = TABLE;
+    name[15] = SONAME;
     const struct table *table = NULL;
     if (!get || get((const void **)&table, name) || !table || table->fingerprint != FINGERPRINT || table->count != COUNT) {
         fprintf(stderr, "anywarp: " NAME ": %s is of another build\n", path);

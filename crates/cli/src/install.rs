@@ -20,6 +20,8 @@ pub const PTXAS: &str = "ptxas";
 pub const PROGRAMS: &str = "bin";
 /// The library, in the same folder, that makes NVIDIA's compiler of CUDA C++ give PTX for machine code.
 pub const NVRTC: &str = "libanywarp-nvrtc.so";
+/// The library, in the same folder, that replaces static CUDA runtimes by ours.
+pub const CUDART: &str = "libanywarp-cudart.so";
 
 /// Folders that may contain the driver, likeliest first.
 fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {

@@ -26,7 +26,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cpu", &["host", "driver", "image", "gcn", "gcn-lower", "ptx", "lower", "wave", "simd", "grid"]),
     ("capi", &["driver", "image"]),
     ("hip", &["capi", "driver", "host", "image"]),
-    ("cuda", &["capi", "hip", "driver", "image", "cpu", "tensormap"]),
+    ("cudart", &["capi", "driver", "image"]),
+    ("cuda", &["capi", "cudart", "hip", "driver", "image", "cpu", "tensormap"]),
     ("nvml", &["capi", "cpu", "driver", "host"]),
     ("nvrtc", &[]),
     (

@@ -68,7 +68,7 @@ fn tell_private_table() {
         log::say(log::Level::Error, || {
             "the program asks for private tables of NVIDIA's driver, as NVIDIA's closed CUDA runtime does (libcudart, \
              which nvcc links statically by default); that runtime cannot run on Anywarp, and its calls will fail; \
-             programs that use the driver API or HIP, or load PTX with either, can run"
+             link with -cudart shared, or keep the program's symbol table and start it with `anywarp run`"
                 .into()
         });
     });
@@ -81,6 +81,12 @@ fn hip_table(id: &[u8; 16]) -> Option<&'static hip::table::Table> {
         return None;
     }
     hip::table(*soname.first()?, crate::backend::backend)
+}
+
+/// The table of the CUDA runtime's functions for the runtime library that asks for it under this id.
+fn cudart_table(id: &[u8; 16]) -> Option<&'static cudart::table::Table> {
+    let (name, version) = id.split_at(cudart::table::NAME.len());
+    if name == cudart::table::NAME { cudart::table(*version.first()?) } else { None }
 }
 
 fn texts() -> &'static HashMap<u32, (CString, CString)> {
@@ -148,11 +154,15 @@ api! {
         Ok(())
     }
 
-    /// The only export table is the one that makes this library serve HIP.
+    /// The only export tables are those that make this library serve HIP and the CUDA runtime.
     Nothing Legal fn cuGetExportTable(table: Out<u64>, id: In<[u8; 16]>) {
         table.required()?.set(0);
         let id = id.get()?;
         if let Some(found) = hip_table(&id) {
+            table.set(std::ptr::from_ref(found) as u64);
+            return Ok(());
+        }
+        if let Some(found) = cudart_table(&id) {
             table.set(std::ptr::from_ref(found) as u64);
             return Ok(());
         }

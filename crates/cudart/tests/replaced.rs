@@ -1,0 +1,109 @@
+//! `libanywarp-cudart.so`: programs with a static runtime. The programs here have functions with the names of
+//! NVIDIA's in their symbol tables, as local symbols, which answer what no runtime answers.
+
+mod library;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The local functions. Each is longer than the jump that replaces it.
+const RUNTIME: &str = r#"
+#include <stdio.h>
+#define OWN __attribute__((noipa, used)) static
+static volatile int zero;
+OWN void **__cudaRegisterFatBinary(void *w) { zero = w != 0; return (void **)1; }
+OWN int cudaGetExportTable(const void **t, const void *id) { zero = t != id; return 77; }
+OWN int cudaMalloc(void **p, unsigned long n) { zero = n != 0; *p = 0; return 77; }
+OWN int cudaRuntimeGetVersion(int *v) { zero = v != 0; *v = 77; return 77; }
+OWN int cudaOther(int *v) { zero = v != 0; *v = 77; return 77; }
+"#;
+
+/// A constructor calls the functions, then `main` does.
+const PROGRAM: &str = r#"
+static int first, status;
+__attribute__((constructor)) static void before(void) { status = cudaRuntimeGetVersion(&first); }
+int main(void)
+{
+    int version = 0, other = 0;
+    void *memory = 0;
+    printf("%d %d ", status, first);
+    printf("%d ", cudaRuntimeGetVersion(&version));
+    printf("%d ", version);
+    printf("%d ", cudaMalloc(&memory, 64));
+    printf("%d ", memory != 0);
+    cudaOther(&other);
+    printf("%d\n", other);
+    return 0;
+}
+"#;
+
+fn compile(folder: &Path, name: &str, source: &str, arguments: &[&str]) {
+    let file = folder.join(format!("{name}.c"));
+    std::fs::write(&file, source).expect("a file");
+    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let mut cc = Command::new(cc);
+    let done = cc.current_dir(folder).arg("-O1").arg("-falign-functions=16").arg(&file).args(["-o", name]);
+    let done = done.args(arguments).output().expect("a C compiler");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn run(folder: &Path, name: &str) -> Output {
+    let libraries = library::folder();
+    let preload = ["libcuda.so.1", "libanywarp-cudart.so"].map(|l| libraries.join(l).display().to_string());
+    let mut command = Command::new(folder.join(name));
+    command.env("LD_PRELOAD", preload.join(":")).output().expect("the program starts")
+}
+
+fn printed(folder: &Path, name: &str) -> String {
+    let output = run(folder, name);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_static_runtime_is_replaced_before_constructors_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    compile(folder, "own", &format!("{RUNTIME}{PROGRAM}"), &[]);
+    assert_eq!(printed(folder, "own"), "0 13000 0 13000 0 1 77\n", "cudaOther is no function of the runtime");
+    // Functions that went with 12 and 13 tell which version a program has.
+    for (name, more, version) in [
+        ("of_12", "OWN int cudaThreadExit(void) { zero = 1; return 77; }", 12090),
+        (
+            "of_11",
+            "OWN int cudaThreadExit(void) { zero = 1; return 77; } OWN int cudaBindTexture(void) { zero = 2; return 77; }",
+            11080,
+        ),
+    ] {
+        compile(folder, name, &format!("{RUNTIME}{more}{PROGRAM}"), &[]);
+        assert_eq!(printed(folder, name), format!("0 {version} 0 {version} 0 1 77\n"));
+    }
+}
+
+#[test]
+fn a_library_with_a_static_runtime_is_served_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let library = "int first; __attribute__((constructor)) static void before(void) { cudaRuntimeGetVersion(&first); }
+        int version(void) { void *memory; int found; cudaMalloc(&memory, 4); return cudaRuntimeGetVersion(&found) + found; }";
+    compile(folder, "libown.so", &format!("{RUNTIME}{library}"), &["-shared", "-fPIC"]);
+    let program = "#include <stdio.h>\nextern int first; int version(void); int main(void) { printf(\"%d %d\\n\", first, version()); }";
+    compile(folder, "uses", program, &["-L.", "-lown", "-Wl,-rpath,$ORIGIN"]);
+    assert_eq!(printed(folder, "uses"), "13000 13000\n");
+}
+
+/// A program that only has some of the names is not NVIDIA's runtime, and neither are exported functions.
+#[test]
+fn other_programs_stay_as_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let without = RUNTIME.replace("OWN int cudaGetExportTable", "OWN int someGetExportTable");
+    compile(folder, "some", &format!("{without}{PROGRAM}"), &[]);
+    assert_eq!(printed(folder, "some"), "77 77 77 77 77 0 77\n");
+    let exported = RUNTIME.replace(")) static", "))");
+    compile(folder, "exported", &format!("{exported}{PROGRAM}"), &[]);
+    assert_eq!(printed(folder, "exported"), "77 77 77 77 77 0 77\n");
+    compile(folder, "stripped", &format!("{RUNTIME}{PROGRAM}"), &["-s"]);
+    assert_eq!(printed(folder, "stripped"), "77 77 77 77 77 0 77\n");
+}
