@@ -177,27 +177,59 @@ static int patch(unsigned char *at, const void *to)
     return mprotect((void *)begin, end - begin, PROT_READ | PROT_EXEC) == 0;
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
+/* Replaces the static runtime of a loaded object, if it has one. Returns 0 if the system forbids it. */
+static int serve(const struct dl_phdr_info *object)
 {
-    (void)size;
-    (void)data;
     static struct image image;
-    const char *path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+    const char *path = object->dlpi_name && *object->dlpi_name ? object->dlpi_name : "/proc/self/exe";
     struct file file = map(path);
     if (!file.bytes)
-        return 0;
+        return 1;
     read_symbols(file, &image);
     munmap((void *)file.bytes, file.size);
     int number = version(&image);
     const struct table *table = number ? table_of(number) : NULL;
     for (unsigned i = 0; table && i < image.count; i++) {
         const struct found *found = &image.functions[i];
-        if (!patch((unsigned char *)(info->dlpi_addr + found->at), table->functions[found->index])) {
+        if (!patch((unsigned char *)(object->dlpi_addr + found->at), table->functions[found->index])) {
             say(path, "the system does not let the static CUDA runtime in it be replaced; link with -cudart shared");
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* How many objects had been loaded when those of the start were served. */
+static unsigned long long served;
+
+static int serve_each(struct dl_phdr_info *object, size_t size, void *data)
+{
+    (void)size, (void)data;
+    served = object->dlpi_adds;
+    return !serve(object);
+}
+
+__attribute__((constructor)) static void replace(void) { dl_iterate_phdr(serve_each, NULL); }
+
+static int serve_with_code(struct dl_phdr_info *object, size_t size, void *code)
+{
+    (void)size;
+    if (object->dlpi_adds == served)
+        return 1;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (uintptr_t)code - begin < part->p_memsz) {
+            serve(object);
             return 1;
         }
     }
     return 0;
 }
 
-__attribute__((constructor)) static void replace(void) { dl_iterate_phdr(visit, NULL); }
+/* The start-up code of every object (crti.o) calls this function, if it exists, before the object's
+ * constructors: the time to serve an object that a running program opens. Its C name is for profilers. */
+__attribute__((visibility("default"))) void __gmon_start__(void)
+{
+    dl_iterate_phdr(serve_with_code, __builtin_return_address(0));
+}

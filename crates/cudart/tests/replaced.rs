@@ -51,7 +51,7 @@ fn run(folder: &Path, name: &str) -> Output {
     let libraries = library::folder();
     let preload = ["libcuda.so.1", "libanywarp-cudart.so"].map(|l| libraries.join(l).display().to_string());
     let mut command = Command::new(folder.join(name));
-    command.env("LD_PRELOAD", preload.join(":")).output().expect("the program starts")
+    command.current_dir(folder).env("LD_PRELOAD", preload.join(":")).output().expect("the program starts")
 }
 
 fn printed(folder: &Path, name: &str) -> String {
@@ -91,6 +91,31 @@ fn a_library_with_a_static_runtime_is_served_too() {
     let program = "#include <stdio.h>\nextern int first; int version(void); int main(void) { printf(\"%d %d\\n\", first, version()); }";
     compile(folder, "uses", program, &["-L.", "-lown", "-Wl,-rpath,$ORIGIN"]);
     assert_eq!(printed(folder, "uses"), "13000 13000\n");
+}
+
+/// What is opened while the program runs, is served before its constructors run, and again after it was closed.
+#[test]
+fn a_library_that_the_program_opens_is_served_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let library = "int first; __attribute__((constructor)) static void before(void) { cudaRuntimeGetVersion(&first); }
+        int version(void) { void *memory; int found; cudaMalloc(&memory, 4); return cudaRuntimeGetVersion(&found) + found; }";
+    compile(folder, "libopened.so", &format!("{RUNTIME}{library}"), &["-shared", "-fPIC"]);
+    let program = r#"
+        #include <dlfcn.h>
+        #include <stdio.h>
+        int main(void)
+        {
+            for (int i = 0; i < 3; i++) {
+                void *library = dlopen("./libopened.so", i == 2 ? RTLD_NOW | RTLD_DEEPBIND : RTLD_LAZY);
+                int (*version)(void) = (int (*)(void))dlsym(library, "version");
+                printf("%d %d ", *(int *)dlsym(library, "first"), version());
+                dlclose(library);
+            }
+            return 0;
+        }"#;
+    compile(folder, "opens", program, &["-ldl"]);
+    assert_eq!(printed(folder, "opens"), "13000 13000 13000 13000 13000 13000 ");
 }
 
 /// A program that only has some of the names is not NVIDIA's runtime, and neither are exported functions.
