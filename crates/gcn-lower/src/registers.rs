@@ -139,7 +139,9 @@ impl Registers {
     /// Goes on in another block.
     pub fn enter(&mut self, block: Block) {
         self.block = block;
-        self.mode = *self.modes.entry(block).or_default();
+        // A block that nothing has led to yet: the edges that follow are checked.
+        let mode = self.mode;
+        self.mode = *self.modes.entry(block).or_insert(mode);
         self.halves.clear();
         self.bits.clear();
     }
