@@ -109,7 +109,8 @@ pub(crate) fn info(object: &CodeObject<'_>, kernel: &Kernel) -> (KernelInfo, Lay
     fills.retain(|fill| fill.offset.checked_add(fill.size).is_some_and(|end| end <= size));
     let info = KernelInfo {
         params,
-        param_size: size,
+        // Compilers load up to sixteen words at once, of which some may be behind the arguments.
+        param_size: size.checked_next_multiple_of(64).unwrap_or(size),
         fills,
         required_block: metadata.and_then(|m| m.required_workgroup).unwrap_or_default(),
         max_threads: metadata.map_or(0, |m| m.max_workgroup),
