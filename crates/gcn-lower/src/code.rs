@@ -58,6 +58,8 @@ pub(crate) fn next(inst: &Inst) -> Result<Next, String> {
     };
     Ok(match inst.op.name() {
         "s_branch" => Next::Jumps(target()?),
+        // The third trap is a breakpoint.
+        "s_trap" if matches!(inst.operand(Role::Simm16).map(|o| o.value), Some(Value::Imm(3))) => Next::Falls,
         "s_endpgm" | "s_endpgm_saved" | "s_trap" => Next::Ends,
         name if name.starts_with("s_cbranch_") => match name {
             "s_cbranch_scc0" | "s_cbranch_scc1" | "s_cbranch_vccz" | "s_cbranch_vccnz"

@@ -112,6 +112,9 @@ impl<'a> Lowering<'a> {
             state.words.step(inst, |place| self.graph.stored.get(&place).copied());
         }
         let Some(last) = instructions.last() else { return };
+        if self.graph.recursive.contains(&number) {
+            state.check_stack();
+        }
         match &node.end {
             End::Jumps(to) => self.jump(state, *to),
             End::Branches(to, after) => {
@@ -206,9 +209,12 @@ impl Registers {
                 self.op(Op::Bar { mode: BarMode::Sync }, &[zero, zero]);
                 Ok(())
             }
+            "s_sendmsg" | "s_sendmsg_rtn_b32" | "s_sendmsg_rtn_b64" => self.message(inst, name),
             "s_getpc_b64" | "s_swappc_b64" | "s_call_b64" => self.note_place(inst),
             _ if !matches!(code::next(inst)?, Next::Falls) => Ok(()),
-            "s_sleep" => {
+            // A breakpoint: without a debugger, the wave goes on.
+            "s_trap" | "s_ttracedata" | "s_incperflevel" | "s_decperflevel" => Ok(()),
+            "s_sleep" | "s_sleep_var" => {
                 self.op(Op::Yield, &[]);
                 Ok(())
             }

@@ -49,6 +49,8 @@ pub(crate) struct Node {
 /// The blocks; the first is the entry.
 pub(crate) struct Graph {
     pub nodes: Vec<Node>,
+    /// Those that end in a call inside a recursion.
+    pub recursive: BTreeSet<usize>,
     /// The addresses in the object that its relocations write, by place.
     pub stored: BTreeMap<u64, u64>,
 }
@@ -98,6 +100,8 @@ struct Maker<'a> {
     waiting: VecDeque<usize>,
     /// Which functions a function calls.
     calls: BTreeMap<u64, BTreeSet<u64>>,
+    /// Blocks that end in a call inside a recursion.
+    recursive: BTreeSet<usize>,
     /// Code that is called and not decoded yet.
     unread: BTreeSet<u64>,
     instructions: usize,
@@ -149,8 +153,11 @@ impl Graph {
                     maker = copied;
                 }
             }
-            let nodes = maker.finished();
-            return Ok(Graph { nodes, stored });
+            if !shared {
+                maker.recursive.clear();
+            }
+            let (nodes, recursive) = maker.finished();
+            return Ok(Graph { nodes, recursive, stored });
         }
     }
 }
@@ -192,6 +199,7 @@ impl<'a> Maker<'a> {
             by_place: HashMap::new(),
             waiting: VecDeque::new(),
             calls: BTreeMap::new(),
+            recursive: BTreeSet::new(),
             unread: BTreeSet::new(),
             instructions: 0,
         }
@@ -225,6 +233,13 @@ impl<'a> Maker<'a> {
         self.by_place.insert((copy, leader), node);
         self.waiting.push_back(node);
         Some(node)
+    }
+
+    /// Whether a call from a copy stays inside a recursion; any may if calls share all functions.
+    fn is_recursion(&self, caller: usize, function: u64) -> bool {
+        let Some(groups) = &self.groups else { return true };
+        let group = groups.get(&function);
+        group.is_some() && group == groups.get(&self.copies[caller].function)
     }
 
     /// The copy of a function for a call.
@@ -283,6 +298,9 @@ impl<'a> Maker<'a> {
                 let to = to.or_else(|| before.address(last.operand(Role::Src0)?));
                 let call = |maker: &mut Self, function| {
                     let callee = maker.called(copy, after, function);
+                    if maker.is_recursion(copy, function) {
+                        maker.recursive.insert(node);
+                    }
                     maker.reach(callee, function, &known)
                 };
                 match to {
@@ -321,7 +339,7 @@ impl<'a> Maker<'a> {
     }
 
     /// The blocks that can still be reached now that all is known.
-    fn finished(mut self) -> Vec<Node> {
+    fn finished(mut self) -> (Vec<Node>, BTreeSet<usize>) {
         let ends: Vec<End> = (0..self.nodes.len()).map(|node| self.leave(node)).collect();
         let mut order = Vec::new();
         let mut number: HashMap<usize, usize> = HashMap::new();
@@ -345,6 +363,7 @@ impl<'a> Maker<'a> {
             };
             Some(Node { leader: open.leader, end, known: open.known.clone() })
         });
-        nodes.collect()
+        let recursive = self.recursive.iter().filter_map(|node| number.get(node).copied());
+        (nodes.collect(), recursive.collect())
     }
 }

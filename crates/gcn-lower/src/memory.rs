@@ -9,14 +9,14 @@ use gcn::Generation;
 use gcn::isa::{Inst, Mod, Role, Special, Value as Place};
 use gcn::object::{Field, Kernel, KernelDescriptor};
 use wave::func::Slot;
-use wave::op::{Guard, IntCmp, IntOp, MemMode, Op, Space};
-use wave::{Ty, Value};
+use wave::op::{Builtin, Guard, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
+use wave::{BlockCall, Terminator, Ty, Value};
 
 use crate::access::{self, At, first_vgpr};
 use crate::code::Code;
 use crate::error::Result;
 use crate::operand::{immediate, operand};
-use crate::registers::Registers;
+use crate::registers::{Reg, Registers};
 
 /// The upper halves of addresses in the apertures of LDS and of scratch. (SH_MEM_BASES holds their upper 16 bits.)
 pub(crate) const SHARED_APERTURE: u32 = 0x1_0000;
@@ -28,6 +28,11 @@ const FLAT_SCRATCH: [u32; 2] = [20, 21];
 
 /// Hidden arguments that tell the apertures, or where to find them.
 const HIDDEN: [&str; 3] = ["hidden_private_base", "hidden_shared_base", "hidden_queue_ptr"];
+
+/// The register that points to the top of the stack, and the bytes above it that a function may use before it calls
+/// another.
+const STACK_POINTER: u16 = 32;
+const STACK_LEFT: u32 = 4096;
 
 /// The number of the hardware register that `s_getreg` or `s_setreg` concerns, the position and the length of the
 /// field in it.
@@ -68,6 +73,7 @@ impl Registers {
             self.scratch = Some(0);
         }
         if descriptor.get(Field::PrivateSegmentBuffer) == 1 {
+            self.buffers_scratch = true;
             self.words.scratch(0);
         }
     }
@@ -77,6 +83,35 @@ impl Registers {
         if let Some(slot) = self.func.slots.first_mut() {
             slot.size = slot.size.saturating_add(bytes);
         }
+    }
+
+    /// Before a call inside a recursion: the launch fails if the stack is full. The pointer to its top is the one of
+    /// AMD's calling convention, which counts bytes of a lane, or of the wave where scratch has a descriptor.
+    pub fn check_stack(&mut self) {
+        let Some(slot) = self.scratch else { return };
+        let size = self.func.slots.get(slot as usize).map_or(0, |slot| slot.size);
+        let mut top = self.get(Reg::Scalar(STACK_POINTER));
+        if self.buffers_scratch {
+            let lanes = self.word(self.lanes.trailing_zeros());
+            top = self.shift(ShiftOp::ShrU, top, lanes);
+        }
+        let limit = self.word(size.saturating_sub(STACK_LEFT));
+        let full = self.compare(IntCmp::GtU, top, limit);
+        let full = self.op(Op::Agree(Ty::I1), &[full])[0];
+        let exec = self.get(Reg::Exec);
+        let from = self.block;
+        let [over, on] = [(); 2].map(|()| self.func.new_block());
+        for block in [over, on] {
+            self.ssa.edge(from, block);
+            self.ssa.seal(block);
+        }
+        let (then, els) = (BlockCall::to(over), BlockCall::to(on));
+        self.terminate(Terminator::Branch { cond: full, then, els });
+        self.enter(over);
+        self.op(Op::Builtin(Builtin::StackOverflow), &[]);
+        self.terminate(Terminator::Trap);
+        self.enter(on);
+        self.set(Reg::Exec, exec);
     }
 
     /// Writes the address of code that an instruction names: its own, or where a call returns to.
@@ -191,9 +226,9 @@ impl Registers {
                 let lane = match vector {
                     Some(vector) => self.words(vector.value, 1)?[0],
                     None if name.ends_with("addtid") || name.contains("addtid_") => {
-                        let lane = self.op1(Op::Special(wave::op::SReg::LaneId), &[]);
+                        let lane = self.op1(Op::Special(SReg::LaneId), &[]);
                         let two = self.word(2);
-                        self.shift(wave::op::ShiftOp::Shl, lane, two)
+                        self.shift(ShiftOp::Shl, lane, two)
                     }
                     None => self.word(0),
                 };
@@ -267,12 +302,12 @@ impl Registers {
             }
             _ => return Err("loads of this size into LDS are not supported".to_owned()),
         };
-        let base = self.get(crate::registers::Reg::M0);
+        let base = self.get(Reg::M0);
         let mask = self.word(0xffff);
         let base = self.int(IntOp::And, base, mask);
-        let lane = self.op1(Op::Special(wave::op::SReg::LaneId), &[]);
+        let lane = self.op1(Op::Special(SReg::LaneId), &[]);
         let two = self.word(2);
-        let lane = self.shift(wave::op::ShiftOp::Shl, lane, two);
+        let lane = self.shift(ShiftOp::Shl, lane, two);
         let sum = self.int(IntOp::Add, base, lane);
         let address = self.resized(sum, Ty::I64);
         let offset = inst.modifier(Mod::Offset) as i32;

@@ -70,6 +70,8 @@ pub(crate) struct Registers {
     pub apertures: bool,
     /// The stack slot that is scratch memory.
     pub scratch: Option<u32>,
+    /// Whether a descriptor tells where scratch is, with the waves' lanes interleaved.
+    pub buffers_scratch: bool,
     /// The address that a call goes to, if the call has overwritten the registers that held it.
     pub target: Option<Value>,
     /// How floats are rounded and which are flushed at this place.
@@ -118,6 +120,7 @@ impl Registers {
             words: Words::default(),
             apertures: false,
             scratch: None,
+            buffers_scratch: false,
             target: None,
             mode: Mode::default(),
             modes: HashMap::new(),

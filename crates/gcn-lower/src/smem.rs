@@ -1,5 +1,6 @@
 //! Scalar memory instructions: the wave reads or writes an address together.
 
+use gcn::Generation;
 use gcn::isa::{Inst, Mod, Operand, Role, Value as Place};
 use wave::op::{Guard, IntCmp, IntOp, MemMode, Op, Order, SReg, Scope, ShiftOp, Space};
 use wave::{Ty, Value};
@@ -47,7 +48,37 @@ fn words(rest: &str) -> Option<u16> {
     })
 }
 
+/// Messages: to the host, which looks at memory by itself; that the wave gives its VGPRs back (gfx11); and, with an
+/// answer, the time.
+const INTERRUPT: u32 = 1;
+const DEALLOC_VGPRS: u32 = 3;
+const GET_REALTIME: u32 = 131;
+
 impl Registers {
+    /// A message.
+    pub fn message(&mut self, inst: &Inst, name: &str) -> Result<()> {
+        let number = match inst.operand(Role::Simm16).or(inst.operand(Role::Src0)).map(|o| o.value) {
+            Some(Place::Imm(number)) => number as u32,
+            Some(Place::Int(number)) => number as u32,
+            _ => return Err("the message is not known".to_owned()),
+        };
+        let answers = name != "s_sendmsg";
+        match number & if self.generation >= Generation::Gfx11 { 0xff } else { 0xf } {
+            INTERRUPT if !answers => {
+                self.op(Op::Yield, &[]);
+                Ok(())
+            }
+            DEALLOC_VGPRS if !answers && self.generation >= Generation::Gfx11 => Ok(()),
+            GET_REALTIME if answers => {
+                let time = self.op1(Op::Special(SReg::GlobalTimer64), &[]);
+                let time = self.op(Op::Agree(Ty::I64), &[time])[0];
+                let time = if name.ends_with("b32") { self.resized(time, Ty::I32) } else { time };
+                self.write_scalar(operand(inst, Role::Sdst)?, time)
+            }
+            _ => Err("this message is not supported".to_owned()),
+        }
+    }
+
     /// A scalar memory instruction.
     pub fn scalar_memory(&mut self, inst: &Inst, name: &str) -> Result<()> {
         if let "s_memtime" | "s_memrealtime" = name {
