@@ -40,7 +40,7 @@ impl Registers {
             // Lanes without data read 0, or are not written.
             Some(valid) if inst.modifier(Mod::BoundCtrl) == 1 => {
                 self.narrowed = written;
-                let zero = self.word(0);
+                let zero = self.constant(self.func.ty(moved), 0);
                 Ok(self.select(valid, moved, zero))
             }
             valid => {
@@ -153,6 +153,11 @@ impl Registers {
 
     /// A lane's value, whether or not it is active.
     pub fn of_lane(&mut self, value: Value, lane: Value) -> Value {
+        if self.func.ty(value) == Ty::I64 {
+            let (low, high) = self.halves(value);
+            let (low, high) = (self.of_lane(low, lane), self.of_lane(high, lane));
+            return self.whole(low, high);
+        }
         let (last, none) = (self.word(self.lanes - 1), self.constant(self.mask(), 0));
         self.op(Op::Shfl { mode: ShflMode::Idx, sync: false }, &[value, lane, last, none])[0]
     }

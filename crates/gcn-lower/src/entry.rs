@@ -4,6 +4,7 @@
 use gcn::isa::{Inst, Role};
 use gcn::object::{Field, Kernel, KernelDescriptor};
 use gcn::{CodeObject, Generation, Target};
+use wave::func::Slot;
 use wave::layout::RECURSION_STACK;
 use wave::op::{BarMode, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Block, BlockCall, Function, KernelInfo, Loc, Terminator, Ty, Value};
@@ -28,6 +29,7 @@ pub(crate) fn lower(
     let (info, layout) = launch::info(object, kernel);
     state.parameters = info.param_size;
     state.mode = Mode::of_kernel(&kernel.descriptor);
+    state.vgprs = kernel.descriptor.vgprs().min(256) as u16;
     state.initial(&kernel.descriptor, &layout).map_err(at_entry)?;
     let graph = Graph::of(object, &mut code, state.words.clone())?;
     let whole_warps = code.keeps_data_in_lanes();
@@ -51,10 +53,16 @@ pub(crate) fn lower(
 }
 
 /// Whether an instruction can be lowered by itself.
-pub(crate) fn lowers(inst: &Inst, target: Target, lanes: u32) -> Result<()> {
+pub(crate) fn lowers(inst: &Inst, target: Target, lanes: u32) -> Result<Function> {
     let mut state = Registers::new("one", lanes, target.generation);
     state.begin(false);
-    state.instruction(inst)
+    state.func.slots.push(Slot { name: "scratch".to_owned(), size: 16, align: 16 });
+    state.scratch = Some(0);
+    state.instruction(inst)?;
+    state.terminate(Terminator::Exit);
+    state.ssa.seal(state.block);
+    state.ssa.complete(&mut state.func);
+    Ok(state.func)
 }
 
 struct Lowering<'a> {

@@ -1,11 +1,11 @@
 //! Float operations of AMD's instruction sets that wave IR does not have.
 //!
 //! `v_rcp`, `v_rsq`, `v_sqrt`, `v_exp`, `v_log`, `v_sin` and `v_cos` have an error of 1 ULP on the hardware
-//! (for f64, AMD states 2^29 ULP) and differ between generations. Here those of f32 and f16 are computed in f64
-//! and rounded once, except for reciprocals and roots of f32, which are correctly rounded; those of f64 are
-//! correctly rounded too, and `v_rsq_f64` is two such operations. Angles are reduced exactly, however large. As
-//! AMD's documents say, functions of f32 flush subnormal operands and results. A NaN that an operation gives is
-//! wave IR's canonical NaN, and signalling NaNs count as quiet ones.
+//! (for f64, AMD states 2^29 ULP) and differ between generations. Here those of f32 and f16 are computed in
+//! f64 and rounded once, except for reciprocals and roots of f32, which are correctly rounded; those of f64
+//! are correctly rounded too, and `v_rsq_f64` is two such operations. Angles are reduced exactly, however
+//! large. As AMD's documents say, functions of f32 flush subnormal operands and results. A NaN that an
+//! operation gives is wave IR's canonical NaN, and signalling NaNs count as quiet ones.
 
 use wave::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, Op, Round, ShiftOp};
 use wave::types::Fmt;
@@ -113,8 +113,8 @@ impl Registers {
     /// Between formats.
     pub fn converted(&mut self, from: Fmt, to: Fmt, round: Option<Round>, a: Value) -> Value {
         let mode = self.float_mode(to);
-        let ftz = mode.ftz || self.float_mode(from).ftz;
-        let mode = FloatMode { round: round.unwrap_or(mode.round), ftz: ftz && to != Fmt::F64, ..mode };
+        let ftz = self.float_mode(Fmt::F32).ftz;
+        let mode = FloatMode { round: round.unwrap_or(mode.round), ftz, ..mode };
         self.exact_or_rounded(from, mode, a)
     }
 
@@ -353,8 +353,9 @@ impl Registers {
         (value, flag)
     }
 
-    /// `v_div_fmas`: a fused product and sum that undoes the scaling. The documents of gfx11 and later give the
-    /// direction by the quotient's exponent; those before state 2^32 and 2^64, which would be no quotient.
+    /// `v_div_fmas`: a fused product and sum that undoes the scaling. The documents of gfx11 and later give
+    /// the direction by the quotient's exponent; those before state 2^32 and 2^64, which would be no
+    /// quotient.
     pub fn divided_fma(&mut self, fmt: Fmt, a: Value, b: Value, c: Value, flag: Value) -> Value {
         let mode = self.float_mode(fmt);
         let value = self.op1(Op::Fma(FloatMode { ftz: false, ..mode }), &[a, b, c]);

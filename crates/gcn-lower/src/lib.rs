@@ -22,6 +22,7 @@ mod float;
 mod flow;
 mod graph;
 mod image;
+mod index;
 mod lanes;
 mod launch;
 mod lds;
@@ -54,11 +55,11 @@ pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<E
     entry::lower(object, kernel, code)
 }
 
-/// Whether an instruction can be lowered by itself, in waves of so many lanes.
+/// A function that runs an instruction alone, in waves of so many lanes.
 ///
 /// # Errors
 /// Why it cannot.
-pub fn lowers(inst: &gcn::isa::Inst, target: Target, lanes: u32) -> Result<(), String> {
+pub fn lowers(inst: &gcn::isa::Inst, target: Target, lanes: u32) -> Result<Function, String> {
     entry::lowers(inst, target, lanes)
 }
 

@@ -32,6 +32,7 @@ fn part_of(select: u32) -> Result<(u32, u32)> {
 fn type_of(fmt: Fmt) -> Type {
     match fmt {
         Fmt::F16 => Type::F16,
+        Fmt::BF16 => Type::Bf16,
         Fmt::F64 => Type::F64,
         _ => Type::F32,
     }
@@ -124,6 +125,15 @@ impl Registers {
             Place::Imm(value) => self.constant(ty, value as u64),
             Place::Special(Special::Exec, Part::Whole) if ty == self.mask() => self.get(Reg::Exec),
             Place::Special(Special::Vcc, Part::Whole) if ty == self.mask() => self.get(Reg::Vcc),
+            Place::Vgpr(first) if self.is_indexed(o) => {
+                let offset = self.index();
+                let low = self.vector_at(first, offset);
+                if !wide {
+                    return Ok(low);
+                }
+                let high = self.vector_at(first + 1, offset);
+                self.whole(low, high)
+            }
             place if wide => {
                 let words = self.words(place, 2)?;
                 self.whole(words[0], words[1])

@@ -1,5 +1,6 @@
 //! The state of a wave while its kernel is lowered: registers as SSA values, and what is known of lane masks.
 
+use crate::index::RESULT_INDEXED;
 use crate::mode::Mode;
 use gcn::Generation;
 use hashbrown::{HashMap, HashSet};
@@ -78,6 +79,10 @@ pub(crate) struct Registers {
     pub mode: Mode,
     /// The mode at the beginning of blocks.
     modes: HashMap<Block, Mode>,
+    /// VGPRs of the kernel.
+    pub vgprs: u16,
+    /// Which operands of vector instructions are indexed by M0 (gfx9): bits for the sources and the result.
+    pub indexed: u32,
     /// Why an edge cannot be lowered.
     pub refused: Option<String>,
     /// VGPRs that the first half of a dual instruction writes, while the second half reads its sources.
@@ -124,6 +129,8 @@ impl Registers {
             target: None,
             mode: Mode::default(),
             modes: HashMap::new(),
+            vgprs: 32,
+            indexed: 0,
             refused: None,
             postponed: None,
             parameters: 0,
@@ -142,6 +149,7 @@ impl Registers {
     /// Goes on in another block.
     pub fn enter(&mut self, block: Block) {
         self.block = block;
+        self.indexed = 0;
         // A block that nothing has led to yet: the edges that follow are checked.
         let mode = self.mode;
         self.mode = *self.modes.entry(block).or_insert(mode);
@@ -327,7 +335,11 @@ impl Registers {
 
     /// Writes a VGPR in the active lanes.
     pub fn set_vector(&mut self, number: u16, value: Value) {
-        self.set_masked(Reg::Vector(number), value);
+        if self.indexed & RESULT_INDEXED == 0 {
+            return self.set_masked(Reg::Vector(number), value);
+        }
+        let offset = self.index();
+        self.set_vector_at(number, offset, value);
     }
 
     /// Writes a register of lanes in the active ones.
@@ -398,6 +410,9 @@ impl Registers {
         let mode = self.mode;
         if *self.modes.entry(to).or_insert(mode) != mode {
             self.refused = Some("the float mode differs between the ways to the next instruction".to_owned());
+        }
+        if self.indexed != 0 {
+            self.refused = Some("indexed registers are in use at the end of a block".to_owned());
         }
         let exec = self.get(Reg::Exec);
         let known = self.carried.entry(to).or_insert(Some(exec));

@@ -11,7 +11,8 @@ use crate::operand::{immediate, operand};
 use crate::registers::{Reg, Registers};
 use crate::table::{self, Expr, Form, Row};
 
-/// Instructions that only concern time, caches or the clock: memory here is coherent, and nothing is in flight.
+/// Instructions that only concern time, caches or the clock: memory here is coherent, and nothing is in
+/// flight.
 const NOTHING: &[&str] = &[
     "s_nop",
     "s_waitcnt",
@@ -29,13 +30,26 @@ const NOTHING: &[&str] = &[
     "s_dcache_wb",
     "s_gl1_inv",
     "s_code_end",
+    "s_dcache_inv_vol",
+    "s_dcache_wb_vol",
+    "s_dcache_discard",
+    "s_dcache_discard_x2",
+    "s_incperflevel",
+    "s_decperflevel",
+    "s_ttracedata",
+    "s_ttracedata_imm",
+    "s_wakeup",
+    "s_wait_idle",
+    "s_wait_event",
+    "s_set_inst_prefetch_distance",
+    "s_version",
 ];
 
 /// The message by which a wave that is about to end gives its VGPRs back (gfx11).
 const DEALLOC_VGPRS: i64 = 3;
 
-/// Bitwise operations by the middle of their names: the operation, whether the second source, or the result, is
-/// complemented.
+/// Bitwise operations by the middle of their names: the operation, whether the second source, or the result,
+/// is complemented.
 const BITWISE: &[(&str, IntOp, bool, bool)] = &[
     ("and", IntOp::And, false, false),
     ("or", IntOp::Or, false, false),
@@ -61,7 +75,10 @@ impl Registers {
         if NOTHING.contains(&name) || self.scalar_comparison(inst, name)? || self.scalar_bits(inst, name)? {
             return Ok(());
         }
-        if self.hardware_register(inst, name)? || self.sum_of_addresses(inst, name)? {
+        if self.hardware_register(inst, name)?
+            || self.scalar_index(inst, name)?
+            || self.sum_of_addresses(inst, name)?
+        {
             return Ok(());
         }
         match table::scalar().rows.get(name) {

@@ -1,5 +1,5 @@
-//! The tables of `tables/`: what the result of an instruction is, as an expression of its sources. The notation
-//! is explained in the files.
+//! The tables of `tables/`: what the result of an instruction is, as an expression of its sources. The
+//! notation is explained in the files.
 
 use std::sync::OnceLock;
 
@@ -39,6 +39,7 @@ impl Form {
             "f16" => Form::Float(Fmt::F16),
             "f32" => Form::Float(Fmt::F32),
             "f64" => Form::Float(Fmt::F64),
+            "bf16" => Form::Float(Fmt::BF16),
             "2u16" => Form::Ints(false),
             "2i16" => Form::Ints(true),
             "2f16" => Form::Floats(Fmt::F16),

@@ -7,6 +7,7 @@ use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::evaluate::Scope;
+use crate::lanes::vgpr;
 use crate::operand::operand;
 use crate::registers::{Reg, Registers};
 use crate::table::{self, Form, Row};
@@ -26,7 +27,11 @@ impl Registers {
         if let Some(row) = table::vector().rows.get(name) {
             return self.meant(inst, row);
         }
-        if self.vector_comparison(inst, name)? || self.across_lanes(inst, name)? || self.matrix(inst, name)? {
+        if self.vector_comparison(inst, name)?
+            || self.across_lanes(inst, name)?
+            || self.matrix(inst, name)?
+            || self.vector_index(inst, name)?
+        {
             return Ok(());
         }
         self.other_vector(inst, name)
@@ -96,8 +101,8 @@ impl Registers {
         self.write_as(inst, row.result, &results)
     }
 
-    /// Bytes of two words, by a byte of the selector for each: 0 to 3 are those of the low word, 4 to 7 those of
-    /// the high one, 8 to 11 the signs of the four halves, 12 zeros, and all above ones.
+    /// Bytes of two words, by a byte of the selector for each: 0 to 3 are those of the low word, 4 to 7 those
+    /// of the high one, 8 to 11 the signs of the four halves, 12 zeros, and all above ones.
     pub fn permuted_bytes(&mut self, high: Value, low: Value, selector: Value) -> Value {
         let mut nibbles = self.word(0);
         for byte in 0..4 {
@@ -136,7 +141,9 @@ impl Registers {
     fn other_vector(&mut self, inst: &Inst, name: &str) -> Result<()> {
         let two = |s: &mut Self| Ok::<_, String>((s.source(inst, Role::Src0)?, s.source(inst, Role::Src1)?));
         let value = match name {
-            "v_nop" => return Ok(()),
+            "v_nop" | "v_clrexcp" | "v_pipeflush" => return Ok(()),
+            _ if name.starts_with("v_interp") => return Err("interpolation is for graphics alone".to_owned()),
+            "v_mqsad_u32_u8" => return self.masked_differences(inst),
             "v_mad_u64_u32" | "v_mad_i64_i32" => {
                 let (a, b) = two(self)?;
                 let c = self.source(inst, Role::Src2)?;
@@ -207,6 +214,27 @@ impl Registers {
             _ => return Err("this vector instruction is not supported".to_owned()),
         };
         self.write_vector(inst, value, None)
+    }
+
+    /// `v_mqsad_u32_u8`: four sums of masked differences, at each byte of the first source.
+    fn masked_differences(&mut self, inst: &Inst) -> Result<()> {
+        let (a, b) = (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?);
+        let sums = self.words(operand(inst, Role::Src2)?.value, 4)?;
+        let first = vgpr(inst, Role::Vdst)?;
+        let mut results = Vec::new();
+        for (number, c) in sums.into_iter().enumerate() {
+            let by = self.word(number as u32 * 8);
+            let part = self.shift(ShiftOp::ShrU, a, by);
+            let (part, _) = self.halves(part);
+            let names = vec![("a", part), ("b", b), ("c", c)];
+            let scope = Scope { names, fmt: Fmt::F32, exact: None, table: table::vector() };
+            let row = table::vector().rows.get("v_msad_u8").ok_or("a row of the table is missing")?;
+            results.push(self.evaluate(&scope, &row.value, Ty::I32)?);
+        }
+        for (number, value) in results.into_iter().enumerate() {
+            self.set_vector(first + number as u16, value);
+        }
+        Ok(())
     }
 
     /// Both words of a source of 64 bits.

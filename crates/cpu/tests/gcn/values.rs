@@ -1,4 +1,5 @@
-//! Every vector instruction of gfx906 on many inputs, interpreted and compiled, against the models in `model`.
+//! Every vector instruction of gfx906 on many inputs, interpreted and compiled, against the models in
+//! `model`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,7 +7,7 @@ use std::fmt::Write;
 use cpu::{Engine, Program, Specialisation, Target};
 use grid::{Launch, Workers};
 
-use crate::model::{self, Check, Form, Kind};
+use crate::model::{self, Check, Form, Kind, Lane, Wave};
 use crate::support::memory::{Aligned, Memory};
 
 /// Lanes that run each form, and blocks that they are in.
@@ -16,6 +17,8 @@ const LANES: usize = BLOCKS as usize * 64;
 const EACH: usize = 24;
 /// Bits of VCC before each form.
 const VCC: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Subnormal floats are kept.
+const KEPT: &str = ".amdhsa_float_denorm_mode_32 3";
 /// Active lanes of the forms, by turns.
 const EXEC: [u64; 3] = [u64::MAX, 0xaaaa_5555_f0f0_0ff1, 0];
 
@@ -81,6 +84,7 @@ impl Random {
             ]),
             (Kind::Double, 1 | 2) => bits & 0x800f_ffff_ffff_ffff | (0x3f8 + self.next() % 16) << 52,
             (Kind::Double, _) => bits,
+            (Kind::Pair, _) => self.input(Kind::Float) & 0xffff_ffff | self.input(Kind::Float) << 32,
             (Kind::Halves, _) => u64::from(self.half()) | u64::from(self.half()) << 16,
             (Kind::Small, 0) => bits,
             (Kind::Small, 1) => (bits % 3000).wrapping_sub(1500),
@@ -121,9 +125,17 @@ fn text(form: &Form) -> String {
     form.text.split(' ').map(place).collect::<Vec<_>>().join(" ")
 }
 
-/// Assembly that runs forms one after the other. The inputs are four doublewords a lane; each form leaves three
-/// words a lane: the result's register pair and the lane's bit of VCC.
-fn assembly(target: &str, forms: &[(usize, &Form)]) -> String {
+/// What kernels are assembled for: the target, and lines of the descriptor.
+struct Setup {
+    target: &'static str,
+    descriptor: &'static str,
+    /// How many of the masks of active lanes the forms run with.
+    turns: usize,
+}
+
+/// Assembly that runs forms one after the other. The inputs are four doublewords a lane; each form leaves
+/// three words a lane: the result's register pair and the lane's bit of VCC.
+fn assembly(setup: &Setup, forms: &[(usize, &Form)]) -> String {
     let mut out = String::new();
     let mut line = |text: &str| writeln!(out, "{text}").expect("a text");
     line(".text\n.globl k\n.p2align 8\n.type k,@function\nk:");
@@ -145,10 +157,8 @@ fn assembly(target: &str, forms: &[(usize, &Form)]) -> String {
     line("s_endpgm\n.Lend:\n.size k, .Lend-k");
     line(".rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_user_sgpr_kernarg_segment_ptr 1");
     line(".amdhsa_system_sgpr_workgroup_id_x 1\n.amdhsa_kernarg_size 16\n.amdhsa_next_free_vgpr 24");
-    line(".amdhsa_next_free_sgpr 16\n.amdhsa_float_denorm_mode_32 3");
-    if target == "gfx90a" || target == "gfx942" {
-        line(".amdhsa_accum_offset 24");
-    }
+    line(".amdhsa_next_free_sgpr 32");
+    line(setup.descriptor);
     line(".end_amdhsa_kernel");
     out
 }
@@ -179,6 +189,7 @@ fn agrees(check: Check, got: u64, want: u64) -> bool {
         Check::Float(16) => is_near(got, want, 16, 0) && got >> 16 & 0xffff == 0,
         Check::Float(bits) => is_near(got, want, bits, 0),
         Check::Near(bits, units) => is_near(got, want, bits, units.into()),
+        Check::Words => is_near(got, want, 32, 0) && is_near(got >> 32, want >> 32, 32, 0),
         Check::Halves => is_near(got, want, 16, 0) && is_near(got >> 16, want >> 16, 16, 0),
     }
 }
@@ -214,7 +225,7 @@ fn run(program: &Program, inputs: &[u8], size: usize) -> Vec<u32> {
 }
 
 /// Runs forms; returns what does not hold.
-fn differences(target: &str, forms: &[(usize, &Form)], folder: &std::path::Path) -> Vec<String> {
+fn differences(setup: &Setup, forms: &[(usize, &Form)], folder: &std::path::Path) -> Vec<String> {
     let kinds = forms[0].1.inputs;
     let mut random = Random(2026 + forms[0].0 as u64);
     let mut inputs: Vec<[u64; 4]> = Vec::new();
@@ -226,8 +237,8 @@ fn differences(target: &str, forms: &[(usize, &Form)], folder: &std::path::Path)
     }
     let bytes: Vec<u8> = inputs.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
     let source = folder.join("forms.s");
-    std::fs::write(&source, assembly(target, forms)).expect("a file");
-    let object = match crate::assembled(&source, target, &folder.join("forms.o")) {
+    std::fs::write(&source, assembly(setup, forms)).expect("a file");
+    let object = match crate::assembled(&source, setup.target, &folder.join("forms.o")) {
         Ok(object) => object,
         Err(why) => return vec![why],
     };
@@ -235,6 +246,11 @@ fn differences(target: &str, forms: &[(usize, &Form)], folder: &std::path::Path)
         Ok(module) => module,
         Err(why) => return vec![why],
     };
+    let lanes: Vec<Lane> = inputs
+        .iter()
+        .enumerate()
+        .map(|(index, &[a, b, c, d])| Lane { a, b, c, d, vcc: VCC >> (index % 64) & 1 == 1 })
+        .collect();
     let mut failures = Vec::new();
     for engine in [Engine::Interpreter, Engine::Compiled] {
         let program =
@@ -248,8 +264,9 @@ fn differences(target: &str, forms: &[(usize, &Form)], folder: &std::path::Path)
                 let flag = words[at + 2] == 1;
                 let [a, b, c, d] = inputs[index];
                 let vcc = VCC >> (index % 64) & 1 == 1;
-                let lane = model::Lane { a, b, c, d, vcc };
-                let after = (form.model)(lane);
+                let first = index / 64 * 64;
+                let wave = Wave { lanes: &lanes[first..first + 64], index: index % 64, exec };
+                let after = (form.model)(wave);
                 let active = exec >> (index % 64) & 1 == 1;
                 let holds = if active {
                     let value = agrees(form.check, got, after.value) && (form.words[0] == 2 || got >> 32 == d >> 32);
@@ -272,7 +289,7 @@ fn differences(target: &str, forms: &[(usize, &Form)], folder: &std::path::Path)
     failures
 }
 
-fn every_form_holds(target: &str, list: &[Form]) {
+fn every_form_holds(setup: &Setup, list: &[Form]) {
     if !crate::ready() {
         return;
     }
@@ -281,7 +298,7 @@ fn every_form_holds(target: &str, list: &[Form]) {
     let mut by_inputs: BTreeMap<[Kind; 3], Vec<(usize, &Form)>> = BTreeMap::new();
     for (number, form) in list.iter().filter(|form| form.text.contains(&only)).enumerate() {
         // Each form with all lanes active and with some, and a few with none.
-        for exec in [0, 1, 2] {
+        for exec in 0..setup.turns {
             if exec < 2 || number % 8 == 0 {
                 by_inputs.entry(form.inputs).or_default().push((number * 3 + exec, form));
             }
@@ -290,7 +307,7 @@ fn every_form_holds(target: &str, list: &[Form]) {
     let mut failures = Vec::new();
     for group in by_inputs.values() {
         for forms in group.chunks(EACH) {
-            failures.extend(differences(target, forms, folder.path()));
+            failures.extend(differences(setup, forms, folder.path()));
         }
     }
     assert!(failures.is_empty(), "{} do not hold:\n{}", failures.len(), failures.join("\n"));
@@ -298,5 +315,35 @@ fn every_form_holds(target: &str, list: &[Form]) {
 
 #[test]
 fn vector_instructions_compute_what_the_documents_say() {
-    every_form_holds("gfx906", &model::all());
+    every_form_holds(&Setup { target: "gfx906", descriptor: KEPT, turns: 3 }, &model::all());
+}
+
+#[test]
+fn instructions_obey_the_float_mode() {
+    let mut list = Vec::new();
+    model::modes::flushed(&mut list);
+    let descriptor = ".amdhsa_float_denorm_mode_32 0\n.amdhsa_ieee_mode 0";
+    every_form_holds(&Setup { target: "gfx906", descriptor, turns: 3 }, &list);
+    let mut list = Vec::new();
+    model::modes::rounded(&mut list);
+    let descriptor = ".amdhsa_float_denorm_mode_32 3\n.amdhsa_float_round_mode_32 3";
+    every_form_holds(&Setup { target: "gfx906", descriptor, turns: 3 }, &list);
+    let mut list = Vec::new();
+    model::modes::set(&mut list);
+    every_form_holds(&Setup { target: "gfx906", descriptor: KEPT, turns: 3 }, &list);
+}
+
+#[test]
+fn instructions_of_later_targets_compute_what_the_documents_say() {
+    let mut list = Vec::new();
+    model::later::gfx90a(&mut list);
+    let descriptor = ".amdhsa_float_denorm_mode_32 3\n.amdhsa_accum_offset 24";
+    every_form_holds(&Setup { target: "gfx90a", descriptor, turns: 3 }, &list);
+    model::later::gfx942(&mut list);
+    every_form_holds(&Setup { target: "gfx942", descriptor, turns: 3 }, &list);
+}
+
+#[test]
+fn scalar_instructions_compute_what_the_documents_say() {
+    every_form_holds(&Setup { target: "gfx906", descriptor: KEPT, turns: 1 }, &model::scalars::forms());
 }

@@ -437,8 +437,8 @@ fn divisions(list: &mut Vec<Form>) {
             words: if wide { [2; 4] } else { [1; 4] },
             inputs: if wide { DOUBLES } else { FLOATS },
             check: Check::Float(if wide { 64 } else { 32 }),
-            model: Box::new(move |l| {
-                let (value, flag) = model(l);
+            model: Box::new(move |wave| {
+                let (value, flag) = model(wave.own());
                 After { value, vcc: Some(flag) }
             }),
         });

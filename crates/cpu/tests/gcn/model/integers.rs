@@ -1,6 +1,6 @@
 //! Integers and bits.
 
-use super::{After, Check, Form, Kind, form, test};
+use super::{After, Check, Form, Kind, Wave, form, test};
 
 const WORDS: [Kind; 3] = [Kind::Word; 3];
 
@@ -402,7 +402,8 @@ fn carries(list: &mut Vec<Form>) {
         ("v_subbrev_co_u32 D, vcc, A, B, vcc", true, |a, b, c| i128::from(b) - i128::from(a) - i128::from(c)),
     ];
     for (text, _, f) in rows {
-        let model = move |l: super::Lane| {
+        let model = move |wave: Wave<'_>| {
+            let l = wave.own();
             let exact = f(l.a & 0xffff_ffff, l.b & 0xffff_ffff, l.vcc.into());
             After { value: u64::from(exact as u32), vcc: Some(!(0..1 << 32).contains(&exact)) }
         };
@@ -419,7 +420,8 @@ fn carries(list: &mut Vec<Form>) {
         words: [2, 1, 1, 2],
         inputs: [Kind::Word, Kind::Word, Kind::Double],
         check: Check::Bits(64),
-        model: Box::new(|l| {
+        model: Box::new(|wave| {
+            let l = wave.own();
             let sum = u128::from((l.a & 0xffff_ffff) * (l.b & 0xffff_ffff)) + u128::from(l.c);
             After { value: sum as u64, vcc: Some(sum >> 64 != 0) }
         }),

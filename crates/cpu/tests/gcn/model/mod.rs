@@ -1,9 +1,13 @@
-//! What vector instructions compute, from AMD's instruction set documents: plain functions of a lane's bits, apart
-//! from the code under test.
+//! What vector instructions compute, from AMD's instruction set documents: plain functions of a lane's bits,
+//! apart from the code under test.
 
 pub mod floats;
 pub mod halves;
 pub mod integers;
+pub mod later;
+pub mod modes;
+pub mod scalars;
+pub mod waves;
 
 /// What a lane holds before an instruction.
 #[derive(Clone, Copy)]
@@ -15,6 +19,26 @@ pub struct Lane {
     pub d: u64,
     /// Its bit of VCC.
     pub vcc: bool,
+}
+
+/// A lane of a wave.
+#[derive(Clone, Copy)]
+pub struct Wave<'a> {
+    pub lanes: &'a [Lane],
+    /// The lane's number.
+    pub index: usize,
+    /// Active lanes.
+    pub exec: u64,
+}
+
+impl Wave<'_> {
+    pub fn own(&self) -> Lane {
+        self.lanes[self.index]
+    }
+
+    pub fn is_active(&self, lane: usize) -> bool {
+        self.exec >> lane & 1 == 1
+    }
 }
 
 /// What it holds afterwards: the result, and its bit of VCC if the instruction writes that.
@@ -31,6 +55,8 @@ pub enum Kind {
     Halves,
     Float,
     Double,
+    /// Two floats.
+    Pair,
     /// Small integers of both signs, such as shifts and exponents.
     Small,
 }
@@ -46,7 +72,12 @@ pub enum Check {
     Near(u32, u32),
     /// Both halves equal as floats of 16 bits.
     Halves,
+    /// Both words equal as floats of 32 bits.
+    Words,
 }
+
+/// A function of a lane, which may depend on the others.
+pub type Model = Box<dyn Fn(Wave<'_>) -> After>;
 
 /// An instruction with its operands and what it computes.
 pub struct Form {
@@ -56,7 +87,7 @@ pub struct Form {
     pub words: [u32; 4],
     pub inputs: [Kind; 3],
     pub check: Check,
-    pub model: Box<dyn Fn(Lane) -> After>,
+    pub model: Model,
 }
 
 /// A form that writes no mask.
@@ -67,21 +98,22 @@ pub fn form(
     check: Check,
     model: impl Fn(Lane) -> u64 + 'static,
 ) -> Form {
-    let model = Box::new(move |lane| After { value: model(lane), vcc: None });
+    let model = Box::new(move |wave: Wave<'_>| After { value: model(wave.own()), vcc: None });
     Form { text: text.into(), words, inputs, check, model }
 }
 
 /// A form that writes VCC and no other result.
 pub fn test(text: &str, words: [u32; 4], inputs: [Kind; 3], model: impl Fn(Lane) -> bool + 'static) -> Form {
-    let model = Box::new(move |lane: Lane| After { value: lane.d, vcc: Some(model(lane)) });
+    let model = Box::new(move |wave: Wave<'_>| After { value: wave.own().d, vcc: Some(model(wave.own())) });
     Form { text: text.into(), words, inputs, check: Check::Bits(64), model }
 }
 
-/// Every form.
+/// The forms of gfx906.
 pub fn all() -> Vec<Form> {
     let mut list = Vec::new();
     integers::forms(&mut list);
     floats::forms(&mut list);
     halves::forms(&mut list);
+    waves::forms(&mut list);
     list
 }
