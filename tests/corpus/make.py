@@ -26,7 +26,8 @@ def main():
         command = [sys.executable, GENERATORS / f"{name}.py", folder, *["--sample"] * arguments.sample]
         if subprocess.run(command).returncode != 0:
             failed.append(name)
-        print(f"{name}: {len(list(folder.glob('*.ptx')))} texts", flush=True)
+        texts, objects = (len(list(folder.glob(f"*.{kind}"))) for kind in ("ptx", "hsaco"))
+        print(f"{name}: {texts} texts, {objects} code objects", flush=True)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 

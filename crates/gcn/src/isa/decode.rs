@@ -46,6 +46,10 @@ struct Building<'a> {
     literal: Option<u32>,
     operands: Vec<Operand>,
     mods: Vec<(Mod, u32)>,
+    /// The operand that is being read.
+    role: Role,
+    /// The operands that are the upper halves of registers, as bits of `op_sel`.
+    upper: u32,
 }
 
 /// What is wrong with an operand.
@@ -133,7 +137,7 @@ impl Decoder {
                 continue;
             }
             for row in layout.rows.get(&layout.op.get(all)).into_iter().flatten() {
-                if all & row.mask != row.value {
+                if !row.fits(all) {
                     continue;
                 }
                 match self.operands(layout, row, all, bytes, address) {
@@ -156,33 +160,57 @@ impl Decoder {
         address: u64,
     ) -> Result<Inst, Wrong> {
         let (size, none) = (usize::from(layout.size), Vec::new());
-        let mut b = Building { bits, layout, bytes, size, literal: None, operands: none, mods: Vec::new() };
+        let mut b = Building {
+            bits,
+            layout,
+            bytes,
+            size,
+            literal: None,
+            operands: none,
+            mods: Vec::new(),
+            role: Role::Vdst,
+            upper: 0,
+        };
         if row.encoding.name() != table::FIRST {
-            return self.half(&mut b, row, address);
+            return self.one(&mut b, row, address);
         }
-        let mut first = self.half(&mut b, row, address)?;
+        let mut first = self.one(&mut b, row, address)?;
         let layout = self.table.second.and_then(|i| self.table.layouts.get(usize::from(i)));
         let layout = layout.ok_or("there are no second halves")?;
         let number = layout.op.get(bits);
-        let fits = |row: &&Row| bits & row.mask == row.value;
-        let row = layout.rows.get(&number).and_then(|rows| rows.iter().find(fits));
+        let row = layout.rows.get(&number).and_then(|rows| rows.iter().find(|row| row.fits(bits)));
         let row = row.ok_or_else(|| format!("there is no second half {number:#x}"))?;
         b.layout = layout;
-        let second = self.half(&mut b, row, address)?;
+        let second = self.one(&mut b, row, address)?;
         // A literal that only the second half has.
         (first.words, first.size) = (second.words, second.size);
         first.second = Some(Box::new(second));
         Ok(first)
     }
 
-    /// An instruction, or a half of one, by its row.
-    fn half(&self, b: &mut Building, row: &'static Row, address: u64) -> Result<Inst, Wrong> {
+    /// The register that a field of eight bits names where the highest bit selects its half.
+    fn half(&self, b: &mut Building, number: u32) -> u32 {
+        let bit = match b.role {
+            Role::Src0 => 1,
+            Role::Src1 => 2,
+            Role::Src2 => 4,
+            _ => 8,
+        };
+        b.upper |= if number >> 7 & 1 == 1 { bit } else { 0 };
+        number & 127
+    }
+
+    /// An instruction, or one of two, by its row.
+    fn one(&self, b: &mut Building, row: &'static Row, address: u64) -> Result<Inst, Wrong> {
         let all = b.bits;
         b.bits &= !row.ignored;
         for token in &row.tokens {
             self.token(b, row, token)?;
         }
         self.finish(b, row)?;
+        if b.upper != 0 {
+            b.mods.push((Mod::OpSel, b.upper));
+        }
         b.bits = all;
         let mut words = [0; MAX_SIZE / 4];
         for (word, bytes) in words.iter_mut().zip(b.bytes.get(..b.size).unwrap_or(b.bytes).chunks_exact(4)) {
@@ -222,6 +250,7 @@ impl Decoder {
                     return Ok(());
                 }
                 let (neg, abs, sext, acc) = (set(neg), set(abs), set(sext), set(acc));
+                b.role = *role;
                 let unified = self.target.generation.is_gfx90a_or_later_compute();
                 let agpr = acc && (unified || !matches!(kind, Kind::Data(_)));
                 let number = field.get(b.bits);
@@ -323,7 +352,7 @@ impl Decoder {
         let in_source = |number: u32| number.checked_sub(256).ok_or("this is no vector register");
         match kind {
             Kind::Vgpr(bits) => registers(bits, self.registers.vector(number & 0xff, bits, false)),
-            Kind::VgprLow => registers(32, (number < 128).then_some(Value::Vgpr(number as u16))),
+            Kind::VgprLow => registers(32, Some(Value::Vgpr(self.half(b, number) as u16))),
             Kind::Agpr(bits) => registers(bits, self.registers.vector(number & 0xff, bits, true)),
             Kind::Data(bits) => registers(bits, self.registers.vector(number & 0xff, bits, agpr)),
             Kind::Source(bits) | Kind::SourceAgpr(bits) | Kind::SourceEither(bits)
@@ -390,9 +419,9 @@ impl Decoder {
         let none = "there is no such register";
         if number >= 256 {
             let first = number - 256;
+            let first = if class == Class::Low { self.half(b, first) } else { first };
             let fits = match class {
-                Class::All | Class::Vector | Class::Accumulation => true,
-                Class::Low => first < 128,
+                Class::All | Class::Vector | Class::Accumulation | Class::Low => true,
                 Class::Scalar | Class::ScalarOrLds => false,
             };
             let agpr = class == Class::Accumulation;

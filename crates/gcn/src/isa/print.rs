@@ -101,10 +101,26 @@ impl Printer<'_> {
         };
         self.out.write_str(before)?;
         self.value(operand)?;
+        if self.is_upper(operand) {
+            self.out.write_str(".h")?;
+        }
         if operand.abs {
             self.out.write_str("|")?;
         }
         self.out.write_str(if around || operand.sext { ")" } else { "" })
+    }
+
+    /// Whether an operand is the upper half of its register by the register's number, not by `op_sel`.
+    fn is_upper(&self, operand: &Operand) -> bool {
+        let bit = match operand.role {
+            Role::Src0 => 1,
+            Role::Src1 => 2,
+            Role::Src2 => 4,
+            Role::Vdst => 8,
+            _ => return false,
+        };
+        self.inst.modifier(Mod::OpSel) & bit != 0
+            && !self.inst.row.tokens.iter().any(|t| matches!(t, Token::Each { .. }))
     }
 
     /// An immediate.

@@ -13,6 +13,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::target::{Generation, Target};
+
 use super::inst::{Mod, Role, Type};
 use super::operand::Kind;
 
@@ -145,6 +147,20 @@ pub struct Row {
     pub value: u128,
     /// Bits of fields that this opcode ignores.
     pub ignored: u128,
+    /// Sources that the opcode does not have. They are 0, or the inline constant 0 ([`UNUSED`]).
+    unused: Vec<Field>,
+}
+
+/// What assemblers since LLVM 20 write to sources that an opcode of gfx10 or later does not have.
+const UNUSED: u32 = 0x80;
+
+impl Row {
+    /// Whether an instruction's bits are this row's.
+    pub fn fits(&self, bits: u128) -> bool {
+        let clear =
+            |bits: u128, field: &Field| if field.get(bits) == UNUSED { bits & !field.mask() } else { bits };
+        bits & self.mask == self.value || self.unused.iter().fold(bits, clear) & self.mask == self.value
+    }
 }
 
 /// An encoding.
@@ -367,7 +383,7 @@ impl Token {
     }
 }
 
-fn row(layout: &Layout, columns: &[&'static str]) -> Option<(u32, Row)> {
+fn row(layout: &Layout, columns: &[&'static str], generation: Generation) -> Option<(u32, Row)> {
     let &[_, number, mnemonic, tokens, ..] = columns else { return None };
     let number = u32::from_str_radix(number.strip_prefix("0x")?, 16).ok()?;
     const FORMS: [&str; 6] = ["_e64_dpp", "_e32", "_e64", "_sdwa", "_dpp", "_dpp8"];
@@ -388,9 +404,12 @@ fn row(layout: &Layout, columns: &[&'static str]) -> Option<(u32, Row)> {
     let size = (1u128 << (u32::from(layout.size) * 8)) - 1;
     let fixed = layout.mask | layout.op.mask();
     let mask = size & !((read | ignored | layout.any) & !zero & !one & !fixed) & !layout.op.mask();
+    let is_unused = |field: &&Field| field.width() == 9 && field.mask() & mask == field.mask();
+    let unused = ["src1", "src2"].into_iter().filter_map(|name| layout.field(name)).filter(is_unused);
     let row = Row {
         encoding: layout.encoding,
         op: name,
+        unused: unused.filter(|_| generation >= Generation::Gfx10).cloned().collect(),
         mnemonic,
         tokens: list,
         mask,
@@ -403,6 +422,7 @@ fn row(layout: &Layout, columns: &[&'static str]) -> Option<(u32, Row)> {
 /// Reads the rows of a target; `None` if the text breaks the rules, which a test excludes.
 fn read(text: &'static str, target: &str, wave: u32) -> Option<Table> {
     let with_wave = format!("{target}:{wave}");
+    let generation = Target::of_name(target)?.generation;
     let mut layouts: Vec<Layout> = Vec::new();
     for line in text.lines().filter(|l| !l.is_empty() && !l.starts_with('#')) {
         let columns: Vec<&str> = line.split('\t').collect();
@@ -415,7 +435,7 @@ fn read(text: &'static str, target: &str, wave: u32) -> Option<Table> {
         }
         let encoding = Encoding::of_name(columns.first()?)?;
         let layout = layouts.iter_mut().find(|l| l.encoding == encoding)?;
-        let (number, row) = row(layout, &columns)?;
+        let (number, row) = row(layout, &columns, generation)?;
         layout.rows.entry(number).or_default().push(row);
     }
     let is_second = |layout: &Layout| layout.encoding.name() == SECOND;
