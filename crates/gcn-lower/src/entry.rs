@@ -27,6 +27,14 @@ pub(crate) fn lower(
     let mut state = Registers::new(&kernel.name, code.lanes, generation);
     let at_entry = |message| vec![Error { address: code.entry, message }];
     let (info, layout) = launch::info(object, kernel);
+    if let Some(p) =
+        info.params.iter().find(|p| p.offset.checked_add(p.size).is_none_or(|end| end > info.param_size))
+    {
+        let (offset, size) = (p.offset, info.param_size);
+        let message =
+            format!("the argument at {offset} ends outside of the {size} bytes that the descriptor states");
+        return Err(at_entry(message));
+    }
     state.parameters = info.param_size;
     state.mode = Mode::of_kernel(&kernel.descriptor);
     state.vgprs = kernel.descriptor.vgprs().min(256) as u16;

@@ -19,7 +19,13 @@ fn main() -> ExitCode {
     }
     let number = |text: &String| text.parse::<u64>().expect("a number");
     let (seed, wave) = (rest.first().map_or(1, number), rest.get(1).map_or(64, number) as u32);
-    let family: String = target.chars().take(target.len() - 2).collect();
+    let known = gcn::Target::of_name(target).expect("a target");
+    let family = match known.generation {
+        gcn::Generation::Gfx10 => "gfx10",
+        gcn::Generation::Gfx11 => "gfx11",
+        gcn::Generation::Gfx12 => "gfx12",
+        _ => "gfx9",
+    };
     let path = format!("{}/tables/{family}.tsv", env!("CARGO_MANIFEST_DIR"));
     let table = std::fs::read_to_string(&path).expect("a table");
     let differences = oracle::compare(&table, target, wave, number(count) as usize, seed);

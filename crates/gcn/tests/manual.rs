@@ -11,7 +11,7 @@ const TABLES: &[(&str, &str, &[&str], &str)] = &[
     (
         "gfx9",
         include_str!("../tables/gfx9.tsv"),
-        &["gfx900", "gfx906", "gfx908", "gfx90a", "gfx942"],
+        &["gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942"],
         "Nothing is missing.",
     ),
     (
@@ -23,7 +23,7 @@ const TABLES: &[(&str, &str, &[&str], &str)] = &[
     (
         "gfx11",
         include_str!("../tables/gfx11.tsv"),
-        &["gfx1100"],
+        &["gfx1100", "gfx1150"],
         "Missing: MIMG (image instructions), which are refused as unknown. VOPDX and VOPDY are the \
          two halves of dual instructions (VOPD), of waves of 32 lanes.",
     ),
@@ -48,6 +48,11 @@ names it when its module is loaded.
 
 The encodings have AMD's names. After them, S stands for SDWA, D for DPP of 16 lanes, D8 for DPP of 8 lanes, K
 and L for a constant of 32 bits, B for a scalar result beside the vector result, I for interpolation.
+
+Targets that are not columns have the instructions of one that is: gfx902, gfx909 and gfx90c those of gfx900;
+gfx940 and gfx941 those of gfx942; gfx1031 to gfx1036 and gfx10-3-generic those of gfx1030; gfx1101 to gfx1103 and
+gfx11-generic those of gfx1100; gfx1151 to gfx1153 those of gfx1150; gfx1200 and gfx12-generic those of gfx1201.
+gfx9-generic has those of gfx900 without `v_mad_mix`. Others, as gfx803, gfx950 and gfx1010, are refused by name.
 
 Code objects of versions 3 to 6 are read. Version 2 is refused by name: its metadata is YAML.
 

@@ -28,12 +28,14 @@ fn ready() -> bool {
 /// The table that a target's rows are in, and the sizes of its waves.
 const TARGETS: &[(&str, &str, &[u32])] = &[
     ("gfx900", include_str!("../tables/gfx9.tsv"), &[64]),
+    ("gfx904", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx906", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx908", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx90a", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx942", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx1030", include_str!("../tables/gfx10.tsv"), &[32, 64]),
     ("gfx1100", include_str!("../tables/gfx11.tsv"), &[32, 64]),
+    ("gfx1150", include_str!("../tables/gfx11.tsv"), &[32, 64]),
     ("gfx1201", include_str!("../tables/gfx12.tsv"), &[32, 64]),
 ];
 

@@ -110,6 +110,11 @@ impl Decoder {
         table::targets()
     }
 
+    /// The target that has a table and the same instructions as this one.
+    pub fn same_as(target: &str) -> Option<&'static str> {
+        table::same_as(target)
+    }
+
     /// Decodes the instruction at the beginning of `bytes`, which `address` is the address of.
     ///
     /// # Errors

@@ -213,8 +213,12 @@ const GFX12: &str = include_str!("../../tables/gfx12.tsv");
 const TARGETS: &[(&str, &str, &str)] = &[
     ("gfx900", "gfx900", GFX9),
     ("gfx902", "gfx900", GFX9),
+    ("gfx904", "gfx904", GFX9),
     ("gfx906", "gfx906", GFX9),
     ("gfx908", "gfx908", GFX9),
+    ("gfx909", "gfx900", GFX9),
+    ("gfx90c", "gfx900", GFX9),
+    ("gfx9-generic", "gfx9-generic", GFX9),
     ("gfx90a", "gfx90a", GFX9),
     ("gfx940", "gfx942", GFX9),
     ("gfx941", "gfx942", GFX9),
@@ -226,17 +230,29 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("gfx1034", "gfx1030", GFX10),
     ("gfx1035", "gfx1030", GFX10),
     ("gfx1036", "gfx1030", GFX10),
+    ("gfx10-3-generic", "gfx1030", GFX10),
     ("gfx1100", "gfx1100", GFX11),
     ("gfx1101", "gfx1100", GFX11),
     ("gfx1102", "gfx1100", GFX11),
     ("gfx1103", "gfx1100", GFX11),
+    ("gfx11-generic", "gfx1100", GFX11),
+    ("gfx1150", "gfx1150", GFX11),
+    ("gfx1151", "gfx1150", GFX11),
+    ("gfx1152", "gfx1150", GFX11),
+    ("gfx1153", "gfx1150", GFX11),
     ("gfx1200", "gfx1201", GFX12),
     ("gfx1201", "gfx1201", GFX12),
+    ("gfx12-generic", "gfx1201", GFX12),
 ];
 
 /// Names of the targets that have a table.
 pub fn targets() -> impl Iterator<Item = &'static str> {
     TARGETS.iter().map(|t| t.0)
+}
+
+/// The target whose rows a target has.
+pub fn same_as(name: &str) -> Option<&'static str> {
+    TARGETS.iter().find(|t| t.0 == name).map(|t| t.1)
 }
 
 /// The table of a target for waves of `wave` lanes, read at its first use; `None` if there is none.

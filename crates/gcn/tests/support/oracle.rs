@@ -302,7 +302,7 @@ pub type Difference = (Vec<u8>, Answer, Answer);
 /// Compares the two on `count` random cases.
 pub fn compare(table: &str, target: &str, wave: u32, count: usize, seed: u64) -> Vec<Difference> {
     let decoder = Decoder::new(Target::of_name(target).expect("a target"), wave).expect("a table");
-    let mut generator = Generator::new(table, target, seed);
+    let mut generator = Generator::new(table, Decoder::same_as(target).expect("a table"), seed);
     let mut all = Vec::new();
     let mut left = count;
     while left > 0 {

@@ -1,0 +1,41 @@
+//! Every kernel of any bytes is refused with a place and a reason, or becomes a function that keeps the rules of
+//! wave IR.
+
+use std::sync::Arc;
+
+use gcn::CodeObject;
+use gcn_lower::lower;
+use wave::Module;
+use wave::verify::verify;
+
+/// Larger kernels take the fuzzer too long.
+const MOST: usize = 1 << 16;
+
+/// Lowers all kernels of a code object. Returns how many were lowered and how many refused.
+pub fn lower_all(bytes: &[u8]) -> (usize, usize) {
+    let Ok(object) = CodeObject::read(bytes) else { return (0, 0) };
+    let (mut lowered, mut refused) = (0, 0);
+    if bytes.len() > MOST {
+        return (0, 0);
+    }
+    for kernel in object.kernels.iter().take(8) {
+        match lower(&object, kernel) {
+            Ok(function) => {
+                let mut module = Module { name: "fuzz".into(), image_align: 1, ..Module::default() };
+                module.functions.push(Arc::new(function));
+                let outcome = verify(&module);
+                assert!(outcome.is_ok(), "{}: {outcome:?}", kernel.name);
+                lowered += 1;
+            }
+            Err(errors) => {
+                assert!(
+                    !errors.is_empty() && errors.iter().all(|e| !e.message.is_empty()),
+                    "{}",
+                    kernel.name
+                );
+                refused += 1;
+            }
+        }
+    }
+    (lowered, refused)
+}
