@@ -49,20 +49,22 @@ names it when its module is loaded.
 The encodings have AMD's names. After them, S stands for SDWA, D for DPP of 16 lanes, D8 for DPP of 8 lanes, K
 and L for a constant of 32 bits, B for a scalar result beside the vector result, I for interpolation.
 
-Targets that are not columns have the instructions of one that is: gfx902, gfx909 and gfx90c those of gfx900;
-gfx940 and gfx941 those of gfx942; gfx1031 to gfx1036 and gfx10-3-generic those of gfx1030; gfx1101 to gfx1103 and
-gfx11-generic those of gfx1100; gfx1151 to gfx1153 those of gfx1150; gfx1200 and gfx12-generic those of gfx1201.
-gfx9-generic has those of gfx900 without `v_mad_mix`. Others, as gfx803, gfx950 and gfx1010, are refused by name.
+Targets that are not columns have the instructions of one that is: gfx902, gfx909 and gfx90c those of
+gfx900; gfx940 and gfx941 those of gfx942; gfx1031 to gfx1036 and gfx10-3-generic those of gfx1030; gfx1101
+to gfx1103 and gfx11-generic those of gfx1100; gfx1151 to gfx1153 those of gfx1150; gfx1200 and
+gfx12-generic those of gfx1201. gfx9-generic has those of gfx900 without `v_mad_mix`. Others, as gfx803,
+gfx950 and gfx1010, are refused by name.
 
 Code objects of versions 3 to 6 are read. Version 2 is refused by name: its metadata is YAML.
 
 Where the two differ, and why: LLVM's behaviour is undefined for reserved selections of SDWA (`dst_sel:7`),
 and for special registers where more than 64 bits are needed. Here they are refused.
 
-LLVM 20 and later write two things that LLVM 19 does not read, and compilers do so by default. In instructions of
-gfx11 and gfx12 for 16 bits, operands can be the upper halves of registers: by the register's number, which prints
-as `v1.h`, or by `op_sel`. In both cases the decoded instruction has a control `op_sel`. Sources that an opcode
-does not have are 0x80, from gfx10 on. The tests compare such instructions with LLVM 19 without these.
+LLVM 20 and later write two things that LLVM 19 does not read, and compilers do so by default. In
+instructions of gfx11 and gfx12 for 16 bits, operands can be the upper halves of registers: by the
+register's number, which prints as `v1.h`, or by `op_sel`. In both cases the decoded instruction has a
+control `op_sel`. Sources that an opcode does not have are 0x80, from gfx10 on. The tests compare such
+instructions with LLVM 19 without these.
 
 LLVM 19 misplaces a bar in `v_cndmask_b32_dpp` on gfx12 (`|v1, vcc|`), which is written rightly here.
 

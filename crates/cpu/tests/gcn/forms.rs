@@ -27,9 +27,10 @@ const INTRODUCTION: &str = "# AMD instructions that are lowered
 
 Which of the instructions that [gcn.md](gcn.md) lists `crates/gcn-lower` lowers to wave IR, memory apart.
 `UPDATE_EXPECT=1 cargo test -p cpu --test gcn forms` writes this file: each form is encoded with plain
-registers, decoded and lowered. Branches and the end of a program belong to the lowering of whole kernels and
-are not listed. `crates/gcn-lower/tables/` says what the instructions compute, and
-`crates/cpu/tests/gcn/values.rs` compares those of gfx906, and the later ones of gfx90a and gfx942, with models.
+registers, decoded and lowered. Branches and the end of a program belong to the lowering of whole kernels
+and are not listed. `crates/gcn-lower/tables/` says what the instructions compute, and
+`crates/cpu/tests/gcn/values.rs` compares those of gfx906, and the later ones of gfx90a and gfx942, with
+models.
 
 A form is the name with its encoding's ending: `_sdwa` for parts of registers, `_dpp` for data of other lanes.
 ";

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use gcn::CodeObject;
-use gcn_lower::lower;
+use gcn_lower::{image, lower};
 use wave::Module;
 use wave::verify::verify;
 
@@ -18,10 +18,19 @@ pub fn lower_all(bytes: &[u8]) -> (usize, usize) {
     if bytes.len() > MOST {
         return (0, 0);
     }
+    // Code names places in the image, which is refused as a whole if a section or a relocation is wrong.
+    let Ok(image) = image(&object) else { return (0, object.kernels.len()) };
+    let globals = Arc::new(vec![image.global]);
     for kernel in object.kernels.iter().take(8) {
         match lower(&object, kernel) {
             Ok(function) => {
-                let mut module = Module { name: "fuzz".into(), image_align: 1, ..Module::default() };
+                let mut module = Module {
+                    name: "fuzz".into(),
+                    image_size: globals[0].size,
+                    image_align: u64::from(globals[0].align),
+                    globals: Arc::clone(&globals),
+                    ..Module::default()
+                };
                 module.functions.push(Arc::new(function));
                 let outcome = verify(&module);
                 assert!(outcome.is_ok(), "{}: {outcome:?}", kernel.name);
