@@ -27,8 +27,8 @@ const INTRODUCTION: &str = "# AMD instructions that are lowered
 
 Which of the instructions that [gcn.md](gcn.md) lists `crates/gcn-lower` lowers to wave IR, memory apart.
 `UPDATE_EXPECT=1 cargo test -p cpu --test gcn forms` writes this file: each form is encoded with plain
-registers, decoded and lowered. Branches and the end of a program belong to the lowering of whole kernels
-and are not listed. `crates/gcn-lower/tables/` says what the instructions compute, and
+registers, decoded and lowered. Branches, the end of a program and its place belong to the lowering of whole
+kernels and are not listed. `crates/gcn-lower/tables/` says what the instructions compute, and
 `crates/cpu/tests/gcn/values.rs` compares those of gfx906, and the later ones of gfx90a and gfx942, with
 models.
 
@@ -167,11 +167,19 @@ fn forms(target: &str, table: &str, lanes: u32) -> BTreeMap<String, Result<(), S
     all
 }
 
-/// Whether an instruction decides where the program goes on.
+/// Whether an instruction decides where the program goes on, or gives its place.
 fn is_flow(inst: &Inst) -> bool {
     let name = inst.op.name();
-    let known =
-        ["s_branch", "s_endpgm", "s_endpgm_saved", "s_trap", "s_setpc_b64", "s_swappc_b64", "s_call_b64"];
+    let known = [
+        "s_branch",
+        "s_endpgm",
+        "s_endpgm_saved",
+        "s_trap",
+        "s_getpc_b64",
+        "s_setpc_b64",
+        "s_swappc_b64",
+        "s_call_b64",
+    ];
     name.starts_with("s_cbranch_") || name.starts_with("s_rfe") || known.contains(&name)
 }
 
