@@ -339,7 +339,7 @@ impl Registers {
         self.set(Reg::Result(bits), none);
         self.terminate(Terminator::Jump(BlockCall::to(around)));
         self.ssa.edge(outside, around);
-        self.enter(around);
+        self.go_on(around);
         self.set(Reg::Exec, exec);
         let (waiting, result) = (self.get(Reg::Waiting), self.get(Reg::Result(bits)));
         let at = At { inside: Some(waiting), ..at };
@@ -365,7 +365,7 @@ impl Registers {
         // Registers are the same behind the loop as before it, which dominates it.
         self.ssa.edge(outside, behind);
         self.ssa.seal(behind);
-        self.enter(behind);
+        self.go_on(behind);
         result
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn lower(
     }
     state.ssa.complete(&mut state.func);
     wave::ssa::remove_redundant_params(&mut state.func);
-    state.func.kernel = Some(KernelInfo { whole_warps, ..info });
+    state.func.kernel = Some(KernelInfo { whole_warps, loose_words: true, ..info });
     Ok(state.func)
 }
 
@@ -169,7 +169,7 @@ impl<'a> Lowering<'a> {
             state.ssa.seal(next);
             let (then, els) = (BlockCall::to(then), BlockCall::to(next));
             state.terminate(Terminator::Branch { cond, then, els });
-            state.enter(next);
+            state.go_on(next);
         }
         state.terminate(Terminator::Trap);
         Ok(())

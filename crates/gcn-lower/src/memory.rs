@@ -107,10 +107,10 @@ impl Registers {
         }
         let (then, els) = (BlockCall::to(over), BlockCall::to(on));
         self.terminate(Terminator::Branch { cond: full, then, els });
-        self.enter(over);
+        self.go_on(over);
         self.op(Op::Builtin(Builtin::StackOverflow), &[]);
         self.terminate(Terminator::Trap);
-        self.enter(on);
+        self.go_on(on);
         self.set(Reg::Exec, exec);
     }
 

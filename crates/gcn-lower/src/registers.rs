@@ -157,6 +157,13 @@ impl Registers {
         self.bits.clear();
     }
 
+    /// Goes on in a block that belongs to the same instruction.
+    pub fn go_on(&mut self, block: Block) {
+        self.block = block;
+        self.halves.clear();
+        self.bits.clear();
+    }
+
     /// The type of lane masks.
     pub fn mask(&self) -> Ty {
         if self.lanes == 64 { Ty::I64 } else { Ty::I32 }

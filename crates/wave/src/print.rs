@@ -396,6 +396,7 @@ impl Shown<'_> {
             ("max_cluster", info.max_cluster),
             ("explicit_cluster", info.explicit_cluster.into()),
             ("blocks_are_clusters", info.blocks_are_clusters.into()),
+            ("loose_words", info.loose_words.into()),
             ("whole_warps", info.whole_warps.into()),
         ];
         limits.iter().filter(|(_, n)| *n != 0).try_for_each(|(name, n)| writeln!(f, "    {name} {n}"))

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use wave::op::{Guard, IntOp, Op, Space};
+use wave::op::{Guard, IntOp, Op, Order, Space};
 use wave::{Function, Inst, Ty, Value};
 
 use super::cfg::Cfg;
@@ -25,9 +25,15 @@ impl Known {
     }
 }
 
-/// The address, offset and size of an access that must be aligned.
-fn access(inst: &Inst) -> Option<(Value, i64, u64)> {
+/// The address, offset and size of an access that must be aligned. `loose` says that weak accesses of words need
+/// not be.
+fn access(inst: &Inst, loose: bool) -> Option<(Value, i64, u64)> {
     let (mem, bytes, offset) = match inst.op {
+        Op::Load { mem, ty, .. } | Op::Store { mem, ty, .. }
+            if loose && mem.order == Order::Weak && ty >= Ty::I32 =>
+        {
+            return None;
+        }
         Op::Load { mem, ty, count, offset, .. } | Op::Store { mem, ty, count, offset, .. } => {
             (mem, u64::from(ty.bytes()) * u64::from(count), offset)
         }
@@ -45,6 +51,7 @@ pub fn shown(
     defs: &BTreeMap<Value, (usize, Inst)>,
     constants: &BTreeMap<Value, u128>,
 ) -> BTreeSet<Place> {
+    let loose = func.kernel.as_ref().is_some_and(|info| info.loose_words);
     let constant = |v: &Value| constants.get(v).map(|&bits| bits as i64);
     // Constants added to an address are part of the offset.
     let root = |mut v: Value, mut offset: i64| {
@@ -87,7 +94,7 @@ pub fn shown(
             }
         };
         for (i, inst) in func.blocks[b].insts.iter().enumerate() {
-            let Some((address, offset, size)) = access(inst) else { continue };
+            let Some((address, offset, size)) = access(inst, loose) else { continue };
             let (v, offset) = root(address, offset);
             let before = known.get(&v).copied();
             if before.is_some_and(|k| k.shows(offset, size)) {

@@ -184,6 +184,7 @@ impl<'a> Unit<'a> {
             in_frame,
             suspends: stops || in_frame,
             always_full,
+            loose_words: func.kernel.as_ref().is_some_and(|info| info.loose_words),
             before_stop,
             used: used_values(&func),
             by_lanes: memory::done_by_lanes(&func, self.target.avx512),

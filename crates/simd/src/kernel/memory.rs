@@ -36,6 +36,8 @@ pub struct Access {
     pub count: usize,
     order: Order,
     space: Space,
+    /// Whether it needs no alignment.
+    loose: bool,
 }
 
 impl Access {
@@ -48,6 +50,11 @@ impl Access {
     fn ordered(self, order: ir::Order) -> How {
         let order = if self.ty <= Ty::I64 { order } else { ir::Order::Plain };
         How { order, volatile: true, ..How::aligned(self.ty.bytes()) }
+    }
+
+    /// The alignment that code may assume of an element's address.
+    fn align(self) -> u32 {
+        if self.loose { 1 } else { self.ty.bytes() }
     }
 }
 
@@ -172,7 +179,7 @@ impl Kernel<'_> {
     /// addresses are tested before the base is added: LLVM can then simplify more tests.
     fn check_alignment(&mut self, inst: &Inst, a: Access, offset: i64, write: bool) {
         let size = a.size();
-        if size <= 1 || a.space == Space::Param || self.facts.aligned.contains(&self.cursor.at) {
+        if size <= 1 || a.loose || a.space == Space::Param || self.facts.aligned.contains(&self.cursor.at) {
             return;
         }
         let address = inst.args[0];
@@ -228,7 +235,7 @@ impl Kernel<'_> {
 
     /// The same check for an atomic.
     pub fn check_atomic(&mut self, inst: &Inst, ty: Ty, mem: MemMode, offset: i64) {
-        let a = Access { ty, count: 1, order: mem.order, space: mem.space };
+        let a = Access { ty, count: 1, order: mem.order, space: mem.space, loose: false };
         self.check_alignment(inst, a, offset, true);
     }
 
@@ -246,7 +253,7 @@ impl Kernel<'_> {
 
     /// Loads `n` consecutive elements.
     pub fn load_row(&mut self, a: Access, at: Operand, n: usize, mask: Option<Operand>) -> Operand {
-        let (ty, align) = (Type::wide(n, a.ty), a.ty.bytes());
+        let (ty, align) = (Type::wide(n, a.ty), a.align());
         let p = self.out.ir.pointer(at);
         match mask {
             None => self.out.ir.load_as(ty, p, How::aligned(align)),
@@ -256,7 +263,7 @@ impl Kernel<'_> {
 
     /// Stores a row of consecutive elements.
     pub fn store_row(&mut self, a: Access, at: Operand, row: Operand, mask: Option<Operand>) {
-        let align = a.ty.bytes();
+        let align = a.align();
         let p = self.out.ir.pointer(at);
         match mask {
             None => self.out.ir.store_as(row, p, How::aligned(align)),
@@ -313,13 +320,13 @@ impl Kernel<'_> {
         (0..a.count)
             .map(|i| {
                 let p = self.pointers(addresses, i * a.ty.bytes() as usize);
-                self.gather_from(a.ty, p)
+                self.gather_from(a.ty, p, a.align())
             })
             .collect()
     }
 
-    fn gather_from(&mut self, ty: Ty, pointers: Operand) -> Operand {
-        self.out.ir.gather(self.width().vector(ty), pointers, self.cursor.mask, ty.bytes() as usize)
+    fn gather_from(&mut self, ty: Ty, pointers: Operand, align: u32) -> Operand {
+        self.out.ir.gather(self.width().vector(ty), pointers, self.cursor.mask, align as usize)
     }
 
     /// Gathers narrow elements as the 32-bit words that contain them, for which there is an instruction. A
@@ -332,7 +339,7 @@ impl Kernel<'_> {
         let words: Vec<Operand> = (0..a.size().div_ceil(4))
             .map(|i| {
                 let p = self.pointers(first, i * 4);
-                self.gather_from(Ty::I32, p)
+                self.gather_from(Ty::I32, p, 4)
             })
             .collect();
         let shift = inside.then(|| {
@@ -363,7 +370,7 @@ impl Kernel<'_> {
         let bytes = a.ty.bytes() as usize;
         for (i, &v) in values.iter().enumerate() {
             let p = self.pointers(addresses, i * bytes);
-            self.out.ir.scatter(v, p, self.cursor.mask, bytes);
+            self.out.ir.scatter(v, p, self.cursor.mask, a.align() as usize);
         }
     }
 
@@ -382,10 +389,9 @@ impl Kernel<'_> {
         let t = Type::scalar(a.ty);
         let p = self.element_of(a, at, i);
         let constant = matches!(a.space, Space::Param | Space::Const);
-        let bytes = a.ty.bytes();
         let how = match a.order {
-            _ if constant => How { invariant: true, ..How::aligned(bytes.min(8)) },
-            Order::Weak => How::aligned(bytes),
+            _ if constant => How { invariant: true, ..How::aligned(a.align().min(8)) },
+            Order::Weak => How::aligned(a.align()),
             Order::Volatile | Order::Relaxed => a.ordered(ir::Order::Monotonic),
             _ => a.ordered(ir::Order::Acquire),
         };
@@ -395,7 +401,7 @@ impl Kernel<'_> {
     fn store_one(&mut self, a: Access, at: Operand, i: usize, value: Operand) {
         let p = self.element_of(a, at, i);
         let how = match a.order {
-            Order::Weak => How::aligned(a.ty.bytes()),
+            Order::Weak => How::aligned(a.align()),
             Order::Volatile | Order::Relaxed => a.ordered(ir::Order::Monotonic),
             Order::Sc => a.ordered(ir::Order::SeqCst),
             _ => a.ordered(ir::Order::Release),
@@ -515,9 +521,14 @@ impl Kernel<'_> {
         slots.iter().map(|s| Rep::Vector(self.out.ir.load(t, *s))).collect()
     }
 
+    fn plain_access(&self, mem: MemMode, ty: Ty, count: u8) -> Access {
+        let loose = self.facts.loose_words && mem.order == Order::Weak && ty >= Ty::I32;
+        Access { ty, count: usize::from(count), order: mem.order, space: mem.space, loose }
+    }
+
     /// `ld`.
     pub fn load(&mut self, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Result<()> {
-        let a = Access { ty, count: usize::from(count), order: mem.order, space: mem.space };
+        let a = self.plain_access(mem, ty, count);
         let offset = i64::from(offset);
         self.check_alignment(inst, a, offset, false);
         let fenced = a.order != Order::Weak;
@@ -558,7 +569,7 @@ impl Kernel<'_> {
 
     /// `st`.
     pub fn store(&mut self, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Result<()> {
-        let a = Access { ty, count: usize::from(count), order: mem.order, space: mem.space };
+        let a = self.plain_access(mem, ty, count);
         let offset = i64::from(offset);
         self.check_alignment(inst, a, offset, true);
         let fenced = a.order != Order::Weak;

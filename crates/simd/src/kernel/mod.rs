@@ -168,6 +168,8 @@ pub struct Facts<'a> {
     suspends: bool,
     /// No lane ever exits early, and no warp is partial.
     always_full: bool,
+    /// Whether weak accesses of words need no alignment.
+    loose_words: bool,
     /// By block: whether a stop may follow it.
     before_stop: Vec<bool>,
     /// Upper bound on loads and stores that the processor executes lane by lane if their addresses are

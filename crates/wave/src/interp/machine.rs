@@ -575,7 +575,7 @@ impl Machine<'_> {
         let thread = self.thread(lane);
         let limits = self.code.limits;
         // SAFETY: the block's context and runtime are valid (contract of `Code::resume`).
-        unsafe { memory::locate(self.warp, thread, mem.space, address, size, write, &limits) }.ok()
+        unsafe { memory::locate(self.warp, thread, mem, address, size, write, &limits) }.ok()
     }
 
     fn load(&mut self, group: u64, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::abi::{BlockCtx, WarpCtx};
-use crate::op::{AtomOp, AtomTy, FloatMode, FloatOp, Space};
+use crate::op::{AtomOp, AtomTy, FloatMode, FloatOp, MemMode, Order, Space};
 use crate::types::Fmt;
 
 use super::float;
@@ -12,19 +12,20 @@ use super::float;
 #[derive(Debug)]
 pub struct Refused;
 
-/// The host address of `address` in `space` for a thread, or `Refused`.
+/// The host address of `address` in the access's space for a thread, or `Refused`.
 ///
 /// # Safety
 /// `warp.block` and its runtime are valid.
 pub unsafe fn locate(
     warp: &mut WarpCtx,
     thread: u64,
-    space: Space,
+    mem: MemMode,
     address: u64,
     size: u32,
     write: bool,
     limits: &Limits,
 ) -> Result<u64, Refused> {
+    let space = mem.space;
     // SAFETY: the caller guarantees the block context.
     let block: &BlockCtx = unsafe { &*warp.block };
     let inside = |limit: u64| address.checked_add(u64::from(size)).is_some_and(|end| end <= limit);
@@ -47,7 +48,8 @@ pub unsafe fn locate(
             .then(|| (block.local as u64).wrapping_add(thread * block.local_stride).wrapping_add(address)),
         Space::Param => inside(limits.params).then(|| (block.params as u64).wrapping_add(address)),
     };
-    let misaligned = size > 1 && real.unwrap_or(address) % u64::from(size) != 0;
+    let loose = limits.loose_words && mem.order == Order::Weak && size >= 4;
+    let misaligned = size > 1 && !loose && real.unwrap_or(address) % u64::from(size) != 0;
     match real {
         Some(real) if !misaligned || space == Space::Param => Ok(real),
         _ => {
@@ -64,6 +66,8 @@ pub unsafe fn locate(
 pub struct Limits {
     /// Size of the parameter buffer in bytes.
     pub params: u64,
+    /// Whether weak accesses of words need no alignment.
+    pub loose_words: bool,
 }
 
 /// Reads `size` bytes (1, 2, 4, 8 or 16) at a checked address. Accesses of up to 8 bytes are single copies.
@@ -90,11 +94,18 @@ pub unsafe fn read(address: u64, size: u32, aligned: bool) -> u128 {
 /// Writes `size` bytes at a checked address.
 ///
 /// # Safety
-/// The bytes are writable and, up to 8 bytes, aligned.
+/// The bytes are writable.
 pub unsafe fn write(address: u64, size: u32, value: u128) {
     // SAFETY: see `read`.
     unsafe {
         match size {
+            _ if !address.is_multiple_of(u64::from(size)) => {
+                std::ptr::copy_nonoverlapping(
+                    value.to_le_bytes().as_ptr(),
+                    address as *mut u8,
+                    size as usize,
+                );
+            }
             1 => (*(address as *const AtomicU8)).store(value as u8, Ordering::SeqCst),
             2 => (*(address as *const AtomicU16)).store(value as u16, Ordering::SeqCst),
             4 => (*(address as *const AtomicU32)).store(value as u32, Ordering::SeqCst),

@@ -82,7 +82,7 @@ impl Interpreter {
                 return Err(Error::NoBody(f.name.clone()));
             }
         }
-        let limits = memory::Limits { params: u64::from(info.param_size) };
+        let limits = memory::Limits { params: u64::from(info.param_size), loose_words: info.loose_words };
         let mut shared = vec![None; module.shared.len()];
         for &(id, offset) in &info.shared {
             shared[id.index()] = Some(offset);

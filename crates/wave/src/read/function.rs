@@ -305,6 +305,7 @@ fn kernel(names: &Names, lines: &mut Lines, info: &mut KernelInfo) -> Found<()> 
     info.max_cluster = number(lines, "max_cluster ")?;
     info.explicit_cluster = number(lines, "explicit_cluster ")? != 0;
     info.blocks_are_clusters = number(lines, "blocks_are_clusters ")? != 0;
+    info.loose_words = number(lines, "loose_words ")? != 0;
     info.whole_warps = number(lines, "whole_warps ")? != 0;
     Ok(())
 }
