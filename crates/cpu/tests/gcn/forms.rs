@@ -42,7 +42,7 @@ type Field = Vec<(u32, u32)>;
 type Layout<'a> = (u128, Vec<(&'a str, Field)>);
 
 fn field(text: &str) -> Field {
-    let parts = text.split('*').next().unwrap_or("").split(',');
+    let parts = text.split(['*', '^']).next().unwrap_or("").split(',');
     let number = |t: &str| t.parse().expect("a bit");
     let ends = |part: &str| {
         let (high, low) = part.split_once(':').unwrap_or((part, part));
@@ -116,7 +116,9 @@ fn forms(target: &str, table: &str, lanes: u32) -> BTreeMap<String, Result<(), S
         if columns.get(4).is_some_and(|only| !only.split(' ').any(here)) {
             continue;
         }
-        let computes = (form.starts_with("s_") || form.starts_with("v_")) && encoding != "SMEM";
+        // Halves of dual instructions are instructions that have a form of their own.
+        let computes = (form.starts_with("s_") || form.starts_with("v_"))
+            && !["SMEM", "VOPDX", "VOPDY"].contains(&encoding);
         if !computes {
             continue;
         }
