@@ -18,6 +18,11 @@ use wave::verify::verify;
 const OBJECT: &[u8] = b"\x7fELF\x02\x01\x01\x40";
 const COMPRESSED: &[u8] = b"CCOB";
 
+thread_local! {
+    /// The message of the last panic.
+    static PANIC: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+}
+
 #[derive(Default)]
 struct Counts {
     objects: usize,
@@ -37,7 +42,10 @@ impl Counts {
         let lowered =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| gcn_lower::lower(object, kernel)));
         match lowered {
-            Err(_) => *self.problems.entry(format!("panic in {}", kernel.name)).or_default() += 1,
+            Err(_) => {
+                let place = PANIC.with(|place| place.borrow().clone());
+                *self.problems.entry(format!("panic in {}: {place}", kernel.name)).or_default() += 1;
+            }
             Ok(Ok(function)) => {
                 let mut module = Module { name: "corpus".into(), image_align: 1, ..Module::default() };
                 module.functions.push(std::sync::Arc::new(function));
@@ -174,7 +182,7 @@ fn main() {
             path => files(Path::new(path), &mut paths),
         }
     }
-    std::panic::set_hook(Box::new(|_| {}));
+    std::panic::set_hook(Box::new(|info| PANIC.with(|place| *place.borrow_mut() = info.to_string())));
     let mut targets: BTreeMap<String, Counts> = BTreeMap::new();
     let mut seen = 0usize;
     let mut known = BTreeSet::new();

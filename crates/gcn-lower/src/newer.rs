@@ -1,14 +1,14 @@
 //! What the newer generations have: other names for operations that older ones have too, waits by counter,
 //! barriers in two steps, and a few instructions of their own.
 
-use gcn::isa::{Inst, Role};
+use gcn::isa::{Inst, Mod, Role, Value as Place};
 use wave::op::{BarMode, FloatMode, FloatOp, FloatUnOp, IntOp, Op, Round, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::operand::{immediate, operand};
-use crate::registers::Registers;
+use crate::registers::{Reg, Registers};
 
 /// Names that gfx11 and gfx12 gave to operations, and the names that they are lowered by. The minima and maxima
 /// named `num` are those of IEEE 754-2019 that prefer numbers, as the older ones do.
@@ -134,6 +134,12 @@ pub(crate) fn alias(name: &'static str) -> &'static str {
 impl Registers {
     /// Lowers an instruction of the newer generations; whether the name is one of those here.
     pub fn newer(&mut self, inst: &Inst, name: &str) -> Result<bool> {
+        let outcome = self.newer_in_lanes(inst, name);
+        self.narrowed = None;
+        outcome
+    }
+
+    fn newer_in_lanes(&mut self, inst: &Inst, name: &str) -> Result<bool> {
         match name {
             _ if NOTHING.contains(&name) => {}
             "s_barrier_signal" | "s_barrier_wait" => {
@@ -180,6 +186,35 @@ impl Registers {
                     value = self.int(op, value, other);
                 }
                 self.write_vector(inst, value, None)?;
+            }
+            // Half of a register into half of a register, whose other half stays.
+            "v_mov_b16" => {
+                let select = inst.modifier(Mod::OpSel);
+                let mut value = self.source(inst, Role::Src0)?;
+                let is_register = !matches!(
+                    operand(inst, Role::Src0)?.value,
+                    Place::Int(_) | Place::Float(_) | Place::Literal(_)
+                );
+                let sixteen = self.word(16);
+                if select & 1 == 1 && is_register {
+                    value = self.shift(ShiftOp::ShrU, value, sixteen);
+                }
+                let Place::Vgpr(number) = operand(inst, Role::Vdst)?.value else {
+                    return Err("the result is no VGPR".to_owned());
+                };
+                let old = self.get(Reg::Vector(number));
+                let at = self.word(if select >> 3 & 1 == 1 { 16 } else { 0 });
+                let value = self.op1(Op::Bfi(Ty::I32), &[value, old, at, sixteen]);
+                self.set_vector(number, value);
+            }
+            "v_s_rcp_f32" | "v_s_sqrt_f32" => {
+                if inst.modifier(Mod::Omod) != 0 || inst.modifier(Mod::Clamp) != 0 {
+                    return Err("output modifiers of scalar results are not supported".to_owned());
+                }
+                let op = if name == "v_s_rcp_f32" { FloatUnOp::Rcp } else { FloatUnOp::Sqrt };
+                let a = self.source(inst, Role::Src0)?;
+                let value = self.op1(Op::FloatUn(op, FloatMode::rn(Fmt::F32)), &[a]);
+                self.write_scalar(operand(inst, Role::Vdst)?, value)?;
             }
             "s_add_nc_u64" | "s_sub_nc_u64" | "s_mul_u64" => {
                 let op = match name {
