@@ -6,10 +6,11 @@ mod lowered;
 use lowered::lower_all;
 
 /// Code objects of kernels that are lowered.
-const SEEDS: [&[u8]; 3] = [
+const SEEDS: [&[u8]; 4] = [
     include_bytes!("../../gcn/tests/data/saxpy.gfx906.hsaco"),
     include_bytes!("../../gcn/tests/data/saxpy.gfx90a.hsaco"),
     include_bytes!("../../gcn/tests/data/saxpy.gfx1100.hsaco"),
+    include_bytes!("../../gcn/tests/data/saxpy.gfx1201.hsaco"),
 ];
 
 /// A generator of random numbers (xorshift64*).
