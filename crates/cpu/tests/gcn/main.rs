@@ -9,6 +9,7 @@
 mod support;
 
 mod forms;
+mod matrices;
 mod model;
 mod values;
 
@@ -57,7 +58,15 @@ fn compiled(
     into: &Path,
 ) -> Result<Vec<u8>, String> {
     let output = Command::new(CLANG)
-        .args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib"])
+        .args([
+            "-x",
+            "cl",
+            "-cl-std=CL2.0",
+            "-cl-fp32-correctly-rounded-divide-sqrt",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-nogpulib",
+        ])
         .args(["-Xclang", "-finclude-default-header", &format!("-mcpu={target}"), level])
         .args(options)
         .arg(file)
@@ -72,9 +81,10 @@ fn compiled(
 }
 
 /// A code object of assembly.
-fn assembled(file: &Path, target: &str, into: &Path) -> Result<Vec<u8>, String> {
+fn assembled(file: &Path, target: &str, options: &[&str], into: &Path) -> Result<Vec<u8>, String> {
     let output = Command::new(CLANG)
         .args(["-target", "amdgcn-amd-amdhsa", "-nogpulib", &format!("-mcpu={target}")])
+        .args(options)
         .arg(file)
         .arg("-o")
         .arg(into)

@@ -133,13 +133,25 @@ struct Setup {
     turns: usize,
 }
 
+impl Setup {
+    fn is_rdna(&self) -> bool {
+        self.target.starts_with("gfx1")
+    }
+
+    /// Options of the assembler: waves of 64 lanes.
+    fn options(&self) -> &'static [&'static str] {
+        if self.is_rdna() { &["-mwavefrontsize64"] } else { &[] }
+    }
+}
+
 /// Assembly that runs forms one after the other. The inputs are four doublewords a lane; each form leaves
 /// three words a lane: the result's register pair and the lane's bit of VCC.
 fn assembly(setup: &Setup, forms: &[(usize, &Form)]) -> String {
     let mut out = String::new();
     let mut line = |text: &str| writeln!(out, "{text}").expect("a text");
     line(".text\n.globl k\n.p2align 8\n.type k,@function\nk:");
-    line("s_load_dwordx4 s[8:11], s[0:1], 0x0\ns_lshl_b32 s3, s2, 6\nv_add_u32 v1, s3, v0");
+    line("s_load_dwordx4 s[8:11], s[0:1], 0x0\ns_lshl_b32 s3, s2, 6");
+    line(if setup.is_rdna() { "v_add_nc_u32 v1, s3, v0" } else { "v_add_u32 v1, s3, v0" });
     line("v_lshlrev_b32 v2, 5, v1\nv_mul_u32_u24 v3, 12, v1\ns_waitcnt lgkmcnt(0)");
     line("global_load_dwordx4 v[4:7], v2, s[8:9]\nglobal_load_dwordx4 v[8:11], v2, s[8:9] offset:16");
     line("s_waitcnt vmcnt(0)");
@@ -195,19 +207,19 @@ fn agrees(check: Check, got: u64, want: u64) -> bool {
 }
 
 /// The words that a kernel leaves.
-fn run(program: &Program, inputs: &[u8], size: usize) -> Vec<u32> {
+pub fn run(program: &Program, inputs: &[u8], size: usize, [blocks, lanes]: [u32; 2]) -> Vec<u32> {
     let id = program.module().function("k").expect("the kernel");
     let mut from = Aligned::new(inputs);
     let mut to = Aligned::zeroed(size);
     let params: Vec<u8> = [from.address(), to.address()].iter().flat_map(|a| a.to_le_bytes()).collect();
     let memory = Memory::new(vec![from.range(), to.range()]);
-    let spec = Specialisation::of_launch([BLOCKS, 1, 1], [64, 1, 1]);
+    let spec = Specialisation::of_launch([blocks, 1, 1], [lanes, 1, 1]);
     let made = program.kernel_for(id, spec).expect("code");
     let launch = Launch {
         name: "k",
         code: &*made.code,
-        grid: [BLOCKS, 1, 1],
-        block: [64, 1, 1],
+        grid: [blocks, 1, 1],
+        block: [lanes, 1, 1],
         params: &params,
         image: 0,
         shared: [0, 0],
@@ -238,7 +250,7 @@ fn differences(setup: &Setup, forms: &[(usize, &Form)], folder: &std::path::Path
     let bytes: Vec<u8> = inputs.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
     let source = folder.join("forms.s");
     std::fs::write(&source, assembly(setup, forms)).expect("a file");
-    let object = match crate::assembled(&source, setup.target, &folder.join("forms.o")) {
+    let object = match crate::assembled(&source, setup.target, setup.options(), &folder.join("forms.o")) {
         Ok(object) => object,
         Err(why) => return vec![why],
     };
@@ -255,7 +267,7 @@ fn differences(setup: &Setup, forms: &[(usize, &Form)], folder: &std::path::Path
     for engine in [Engine::Interpreter, Engine::Compiled] {
         let program =
             Program::of_module(module.clone(), engine).expect("a program").for_target(Target::native());
-        let words = run(&program, &bytes, LANES * 12 * forms.len());
+        let words = run(&program, &bytes, LANES * 12 * forms.len(), [BLOCKS, 64]);
         for (place, (number, form)) in forms.iter().enumerate() {
             let exec = EXEC[number % EXEC.len()];
             let wrong = (0..LANES).find_map(|index| {
@@ -346,4 +358,14 @@ fn instructions_of_later_targets_compute_what_the_documents_say() {
 #[test]
 fn scalar_instructions_compute_what_the_documents_say() {
     every_form_holds(&Setup { target: "gfx906", descriptor: KEPT, turns: 1 }, &model::scalars::forms());
+}
+
+#[test]
+fn instructions_of_rdna_compute_what_the_documents_say() {
+    let descriptor = ".amdhsa_float_denorm_mode_32 3\n.amdhsa_wavefront_size32 0";
+    let mut list = Vec::new();
+    model::rdna::gfx1030(&mut list);
+    every_form_holds(&Setup { target: "gfx1030", descriptor, turns: 3 }, &list);
+    model::rdna::gfx1100(&mut list);
+    every_form_holds(&Setup { target: "gfx1100", descriptor, turns: 3 }, &list);
 }

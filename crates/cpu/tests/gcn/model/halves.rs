@@ -45,7 +45,7 @@ fn rounded(v: f64, round: fn(f64) -> f64) -> u16 {
 }
 
 /// A fused product and sum: an exact sum of integers with 2^-48 as the unit.
-fn fused(a: f64, b: f64, c: f64) -> u16 {
+pub fn fused(a: f64, b: f64, c: f64) -> u16 {
     let plain = a * b + c;
     if !plain.is_finite() || a == 0.0 || b == 0.0 || c == 0.0 {
         return to(plain);

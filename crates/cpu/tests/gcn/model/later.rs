@@ -72,7 +72,7 @@ pub fn gfx90a(list: &mut Vec<Form>) {
 }
 
 /// A float of 8 bits with a bias, without infinities.
-fn small(bits: u8, fraction: u32, bias: i32) -> f32 {
+pub fn small(bits: u8, fraction: u32, bias: i32) -> f32 {
     if bits == 0x80 {
         return f32::NAN;
     }

@@ -6,6 +6,7 @@ pub mod halves;
 pub mod integers;
 pub mod later;
 pub mod modes;
+pub mod rdna;
 pub mod scalars;
 pub mod waves;
 
