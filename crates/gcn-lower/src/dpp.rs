@@ -14,12 +14,17 @@ const BANK: u32 = 4;
 /// Rows that a row mask tells apart, and banks that a bank mask does.
 const GROUPS: u32 = 4;
 
+/// Inactive lanes are read too: the values of the control, which the encodings of eight lanes have in the place of
+/// a source.
+const FETCH: u32 = 1;
+const FETCH_EIGHT: u32 = 234;
+
 impl Registers {
     /// The first source of an instruction: of another lane, if its controls say so. Notes the lanes that the
     /// instruction writes.
     pub fn of_other_lane(&mut self, inst: &Inst, value: Value) -> Result<Value> {
         if let Some(lanes) = inst.control(Mod::Dpp8) {
-            return Ok(self.of_eight(lanes, value));
+            return Ok(self.of_eight(inst, lanes, value));
         }
         let Some(control) = inst.control(Mod::DppCtrl) else { return Ok(value) };
         let lane = self.op1(Op::Special(SReg::LaneId), &[]);
@@ -27,10 +32,7 @@ impl Registers {
         let moved = self.of_lane(value, from);
         // A lane that is not active has no data, unless the instruction fetches that too.
         if inst.modifier(Mod::Fi) == 0 {
-            let exec = self.get(Reg::Exec);
-            let bit = self.shift(ShiftOp::ShrU, exec, from);
-            let ty = self.func.ty(exec);
-            let active = self.op1(Op::Zext { from: ty, to: Ty::I1 }, &[bit]);
+            let active = self.is_lane_active(from);
             valid = self.both(valid, Some(active));
         }
         let rows = self.masked(inst.modifier(Mod::RowMask), lane, ROW);
@@ -50,8 +52,8 @@ impl Registers {
         }
     }
 
-    /// A permutation of each eight lanes.
-    fn of_eight(&mut self, lanes: u32, value: Value) -> Value {
+    /// A permutation of each eight lanes. Lanes that are not active give 0, unless their data are fetched too.
+    fn of_eight(&mut self, inst: &Inst, lanes: u32, value: Value) -> Value {
         let lane = self.op1(Op::Special(SReg::LaneId), &[]);
         let within = self.amount(lane, 8);
         let three = self.word(3);
@@ -60,7 +62,20 @@ impl Registers {
         let chosen = self.shift(ShiftOp::ShrU, all, by);
         let chosen = self.amount(chosen, 8);
         let from = self.with_low(lane, chosen, 8);
-        self.of_lane(value, from)
+        let moved = self.of_lane(value, from);
+        if matches!(inst.modifier(Mod::Fi), FETCH | FETCH_EIGHT) {
+            return moved;
+        }
+        let active = self.is_lane_active(from);
+        let zero = self.constant(self.func.ty(moved), 0);
+        self.select(active, moved, zero)
+    }
+
+    /// Whether a lane is active.
+    pub fn is_lane_active(&mut self, lane: Value) -> Value {
+        let exec = self.get(Reg::Exec);
+        let bit = self.shift(ShiftOp::ShrU, exec, lane);
+        self.resized(bit, Ty::I1)
     }
 
     /// A lane's number with other low bits.

@@ -110,9 +110,7 @@ impl Registers {
         let mut value = self.of_lane(value, from);
         let controls = inst.modifier(Mod::OpSel);
         if controls & FETCH_INACTIVE == 0 {
-            let exec = self.get(Reg::Exec);
-            let bit = self.shift(ShiftOp::ShrU, exec, from);
-            let active = self.resized(bit, Ty::I1);
+            let active = self.is_lane_active(from);
             let without = if controls & ZERO_WITHOUT_SOURCE == 0 {
                 let number = vgpr(inst, Role::Vdst)?;
                 self.get(Reg::Vector(number))

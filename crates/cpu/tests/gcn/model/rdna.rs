@@ -84,6 +84,7 @@ pub fn gfx1030(list: &mut Vec<Form>) {
         list.push(moved(&text, in_other_row, inactive, zeros));
     }
     list.push(moved("v_mov_b32_dpp D, A dpp8:[7,0,2,4,4,1,6,3] fi:1", of_eight, true, false));
+    list.push(moved("v_mov_b32_dpp D, A dpp8:[7,0,2,4,4,1,6,3]", of_eight, false, true));
     let broadcast = |lane: usize, _: Wave<'_>| lane / 16 * 16 + 9;
     list.push(moved("v_mov_b32_dpp D, A row_share:9 row_mask:0xf bank_mask:0xf", broadcast, false, false));
     let crossed = |lane: usize, _: Wave<'_>| lane ^ 6;
