@@ -1,7 +1,7 @@
 //! Every vector instruction of gfx906 on many inputs, interpreted and compiled, against the models in
 //! `model`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use cpu::{Engine, Program, Specialisation, Target};
@@ -348,10 +348,17 @@ fn instructions_obey_the_float_mode() {
 #[test]
 fn instructions_of_later_targets_compute_what_the_documents_say() {
     let mut list = Vec::new();
+    model::rest::gfx900(&mut list);
+    every_form_holds(&Setup { target: "gfx900", descriptor: KEPT, turns: 3 }, &list);
+    let mut list = Vec::new();
+    model::rest::gfx908(&mut list);
+    every_form_holds(&Setup { target: "gfx908", descriptor: KEPT, turns: 3 }, &list);
+    let mut list = Vec::new();
     model::later::gfx90a(&mut list);
     let descriptor = ".amdhsa_float_denorm_mode_32 3\n.amdhsa_accum_offset 24";
     every_form_holds(&Setup { target: "gfx90a", descriptor, turns: 3 }, &list);
     model::later::gfx942(&mut list);
+    model::rest::gfx942(&mut list);
     every_form_holds(&Setup { target: "gfx942", descriptor, turns: 3 }, &list);
 }
 
@@ -365,7 +372,58 @@ fn instructions_of_rdna_compute_what_the_documents_say() {
     let descriptor = ".amdhsa_float_denorm_mode_32 3\n.amdhsa_wavefront_size32 0";
     let mut list = Vec::new();
     model::rdna::gfx1030(&mut list);
+    model::rest::gfx1030(&mut list);
     every_form_holds(&Setup { target: "gfx1030", descriptor, turns: 3 }, &list);
     model::rdna::gfx1100(&mut list);
+    model::rest::gfx1100(&mut list);
     every_form_holds(&Setup { target: "gfx1100", descriptor, turns: 3 }, &list);
+    every_form_holds(&Setup { target: "gfx1100", descriptor, turns: 1 }, &model::scalars::gfx1100());
+}
+
+/// The instructions of a table: the first name of each row.
+fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    let rows =
+        table.lines().filter(|line| !line.is_empty() && !line.starts_with('#') && !line.starts_with("def "));
+    rows.filter_map(|line| line.split_whitespace().next()).map(|names| names.split('/').collect())
+}
+
+#[test]
+fn every_row_of_the_tables_has_a_model() {
+    let mut list = model::all();
+    type More = fn(&mut Vec<Form>);
+    let more: [More; 9] = [
+        model::rest::gfx900,
+        model::rest::gfx908,
+        model::later::gfx90a,
+        model::later::gfx942,
+        model::rest::gfx942,
+        model::rdna::gfx1030,
+        model::rest::gfx1030,
+        model::rdna::gfx1100,
+        model::rest::gfx1100,
+    ];
+    for add in more {
+        let mut others = Vec::new();
+        add(&mut others);
+        list.extend(others);
+    }
+    list.extend(model::scalars::forms());
+    list.extend(model::scalars::gfx1100());
+    let modelled: BTreeSet<&str> = list
+        .iter()
+        .flat_map(|form| form.text.split([' ', ',']))
+        .map(|word| {
+            ["_e64", "_sdwa", "_dpp"].iter().fold(word, |word, end| word.strip_suffix(end).unwrap_or(word))
+        })
+        .collect();
+    let tables = [
+        include_str!("../../../gcn-lower/tables/vector.txt"),
+        include_str!("../../../gcn-lower/tables/scalar.txt"),
+    ];
+    let missing: Vec<Vec<&str>> = tables
+        .into_iter()
+        .flat_map(rows)
+        .filter(|names| names.iter().all(|name| !modelled.contains(name)))
+        .collect();
+    assert!(missing.is_empty(), "without a model: {missing:?}");
 }

@@ -69,7 +69,7 @@ fn flushed(bits: u16) -> u16 {
     if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits }
 }
 
-fn mad(a: u16, b: u16, c: u16) -> u16 {
+pub fn mad(a: u16, b: u16, c: u16) -> u16 {
     let product = flushed(to(of(flushed(a)) * of(flushed(b))));
     flushed(to(of(product) + of(flushed(c))))
 }

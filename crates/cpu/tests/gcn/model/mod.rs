@@ -7,6 +7,7 @@ pub mod integers;
 pub mod later;
 pub mod modes;
 pub mod rdna;
+pub mod rest;
 pub mod scalars;
 pub mod waves;
 
@@ -115,6 +116,7 @@ pub fn all() -> Vec<Form> {
     integers::forms(&mut list);
     floats::forms(&mut list);
     halves::forms(&mut list);
+    rest::gfx906(&mut list);
     waves::forms(&mut list);
     list
 }

@@ -152,6 +152,12 @@ const ROWS: &[(&str, [u32; 3], Model)] = &[
         let (a, b) = (low(a) as i32, low(b) as i32);
         (u64::from(a.min(b) as u32), Some(a < b))
     }),
+    ("s_min_u32 D, A, B", [1, 1, 1], |a, b, _, _| (low(a).min(low(b)).into(), Some(low(a) < low(b)))),
+    ("s_max_i32 D, A, B", [1, 1, 1], |a, b, _, _| {
+        let (a, b) = (low(a) as i32, low(b) as i32);
+        (u64::from(a.max(b) as u32), Some(a > b))
+    }),
+    ("s_bitcmp0_b64 A, B", [0, 2, 1], |a, b, _, d| (d, Some(a >> (b & 63) & 1 == 0))),
     ("s_max_u32 D, A, B", [1, 1, 1], |a, b, _, _| (low(a).max(low(b)).into(), Some(low(a) > low(b)))),
     ("s_lshl_b32 D, A, B", [1, 1, 1], |a, b, _, _| with(low(a) << (b & 31))),
     ("s_lshl_b64 D, A, B", [2, 2, 1], |a, b, _, _| wide(a << (b & 63))),
@@ -182,13 +188,34 @@ const ROWS: &[(&str, [u32; 3], Model)] = &[
     ("s_movrels_b32 D, s20", [1, 0, 0], |a, _, _, _| plain((a >> 32) as u32)),
 ];
 
+/// What happens to EXEC: the instruction, whose other result is the old EXEC, or the new one.
+type Masks = fn(u64, u64) -> u64;
+const EXEC: &[(&str, Masks)] = &[
+    ("s_and_saveexec_b64", |a, exec| a & exec),
+    ("s_or_saveexec_b64", |a, exec| a | exec),
+    ("s_xor_saveexec_b64", |a, exec| a ^ exec),
+    ("s_andn2_saveexec_b64", |a, exec| a & !exec),
+    ("s_orn2_saveexec_b64", |a, exec| a | !exec),
+    ("s_nand_saveexec_b64", |a, exec| !(a & exec)),
+    ("s_nor_saveexec_b64", |a, exec| !(a | exec)),
+    ("s_xnor_saveexec_b64", |a, exec| !(a ^ exec)),
+    ("s_andn1_saveexec_b64", |a, exec| !a & exec),
+    ("s_orn1_saveexec_b64", |a, exec| !a | exec),
+    ("s_andn1_wrexec_b64", |a, exec| !a & exec),
+    ("s_andn2_wrexec_b64", |a, exec| a & !exec),
+];
+
 /// A register, or a pair.
 fn register(first: u32, words: u32) -> String {
     if words == 2 { format!("s[{first}:{}]", first + 1) } else { format!("s{first}") }
 }
 
 /// Moves lanes' values to scalar registers and back: the sources are those of lane 7.
-fn form(text: &str, words: [u32; 3], model: Model) -> Form {
+fn form(
+    text: &str,
+    words: [u32; 3],
+    model: impl Fn(u64, u64, bool, u64) -> (u64, Option<bool>) + 'static,
+) -> Form {
     let place = |word: &str| match word.trim_end_matches(',') {
         "D" => word.replace('D', &register(24, words[0])),
         "A" => word.replace('A', &register(20, words[1])),
@@ -219,5 +246,21 @@ fn form(text: &str, words: [u32; 3], model: Model) -> Form {
 }
 
 pub fn forms() -> Vec<Form> {
-    ROWS.iter().map(|&(text, words, model)| form(text, words, model)).collect()
+    let mut list: Vec<Form> = ROWS.iter().map(|&(text, words, model)| form(text, words, model)).collect();
+    for &(name, masks) in EXEC {
+        let set = "s_mov_b64 exec, B \n";
+        let text = format!("{set} {name} s[26:27], A \n s_mov_b64 D, exec \n s_mov_b64 exec, -1");
+        list.push(form(&text, [2, 2, 2], move |a, b, _, _| wide(masks(a, b))));
+        let kept_old = name.contains("save");
+        let text = format!("{set} {name} D, A \n s_mov_b64 exec, -1");
+        let model = move |a, b, _, _| (if kept_old { b } else { masks(a, b) }, wide(masks(a, b)).1);
+        list.push(form(&text, [2, 2, 2], model));
+    }
+    list
+}
+
+/// What gfx1100 has first.
+pub fn gfx1100() -> Vec<Form> {
+    let pack: Model = |a, b, _, _| plain(low(a) >> 16 | low(b) << 16);
+    vec![form("s_pack_hl_b32_b16 D, A, B", [1, 1, 1], pack)]
 }
