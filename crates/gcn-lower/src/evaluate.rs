@@ -287,6 +287,7 @@ impl Registers {
             ("rcp" | "rsq" | "sqrt" | "exp" | "log" | "sin" | "cos", &[a]) => {
                 self.transcendental(name, fmt, a)?
             }
+            ("narrow", &[a]) => self.narrowed_float(a, words.contains(&"bf8")),
             ("fract", &[a]) => self.fraction(fmt, a),
             ("mantissa", &[a]) => self.mantissa_and_exponent(fmt, a).0,
             ("exponent", &[a]) => self.mantissa_and_exponent(fmt, a).1,

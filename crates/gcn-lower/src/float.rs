@@ -232,6 +232,43 @@ impl Registers {
         (self.select(own, a, mantissa), self.select(own, none, exponent))
     }
 
+    /// An f32 as a float of 8 bits of gfx942, rounded to nearest even: with four bits of exponent, or with five.
+    /// What is too large becomes the NaN, as does an infinity.
+    pub fn narrowed_float(&mut self, a: Value, five: bool) -> Value {
+        // Bits of the fraction, the exponent of the least normal number, the greatest number, and the f32 that
+        // brings the exponent to its bias.
+        let (bits, least, most, bias) =
+            if five { (2, -15, 57344.0, 0x0800_0000) } else { (3, -7, 240.0, 0x0400_0000) };
+        let wide = self.widened(Fmt::F32, a);
+        let exponent = self.double_exponent(wide);
+        let (least, most) = (self.word(least as u32), self.double(most));
+        let exponent = self.int(IntOp::MaxS, exponent, least);
+        let unit = self.word(bits);
+        let unit = self.int(IntOp::Sub, exponent, unit);
+        let none = self.word(0);
+        let inverse = self.int(IntOp::Sub, none, unit);
+        let (unit, inverse) = (self.power(unit), self.power(inverse));
+        let count = self.float(FloatOp::Mul, Fmt::F64, wide, inverse);
+        let count = self.nearest(count);
+        let value = self.float(FloatOp::Mul, Fmt::F64, count, unit);
+        let size = self.signed(Fmt::F64, value, true, false);
+        let fits = self.ordered(FloatCmp::Le, Fmt::F64, size, most);
+        let value = self.exact_or_rounded(Fmt::F64, FloatMode::rn(Fmt::F32), value);
+        let bias = self.word(bias);
+        let value = self.float(FloatOp::Mul, Fmt::F32, value, bias);
+        let size = self.signed(Fmt::F32, value, true, false);
+        let by = self.word(23 - bits);
+        let size = self.shift(ShiftOp::ShrU, size, by);
+        // There is no negative zero.
+        let (by, sign) = (self.word(24), self.word(0x80));
+        let high = self.shift(ShiftOp::ShrU, value, by);
+        let negative = self.int(IntOp::And, high, sign);
+        let result = self.int(IntOp::Or, size, negative);
+        let some = self.is_not_zero(size);
+        let result = self.select(some, result, none);
+        self.select(fits, result, sign)
+    }
+
     fn clamped(&mut self, value: Value, least: i32, most: i32) -> Value {
         let (least, most) = (self.word(least as u32), self.word(most as u32));
         let value = self.int(IntOp::MaxS, value, least);

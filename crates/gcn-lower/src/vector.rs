@@ -45,7 +45,9 @@ impl Registers {
         let clamp = inst.modifier(Mod::Clamp) == 1;
         let fmt = row.result.fmt();
         // Integers are clamped from a result that no bit is missing of.
-        let exact = if clamp && fmt.is_none() { Some(row.result.is_signed()) } else { None };
+        // Conversions from floats clamp anyway.
+        let of_integers = fmt.is_none() && row.sources.iter().all(|form| form.fmt().is_none());
+        let exact = (clamp && of_integers).then(|| row.result.is_signed());
         let elements = if row.result.is_pair() { 2 } else { 1 };
         let mut names: Vec<(&'static str, [Value; 2])> = Vec::new();
         for (number, (name, form)) in SOURCES.into_iter().zip(&row.sources).enumerate() {

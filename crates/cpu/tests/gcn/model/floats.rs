@@ -510,6 +510,7 @@ fn conversions(list: &mut Vec<Form>) {
     list.push(form("v_cvt_u32_f32 D, A", one, FLOATS, bits, |l| u64::from(f(l.a) as u32)));
     list.push(form("v_cvt_i32_f64 D, A", [1, 2, 0, 0], DOUBLES, bits, |l| u64::from(d(l.a) as i32 as u32)));
     list.push(form("v_cvt_u32_f64 D, A", [1, 2, 0, 0], DOUBLES, bits, |l| u64::from(d(l.a) as u32)));
+    list.push(form("v_cvt_i32_f32_e64 D, -A clamp", one, FLOATS, bits, |l| u64::from(-f(l.a) as i32 as u32)));
     list.push(form("v_cvt_flr_i32_f32 D, A", one, FLOATS, bits, |l| u64::from(f(l.a).floor() as i32 as u32)));
     list.push(form("v_cvt_rpi_i32_f32 D, A", one, FLOATS, bits, |l| {
         u64::from((f64::from(f(l.a)) + 0.5).floor() as i32 as u32)

@@ -244,8 +244,38 @@ pub fn gfx908(list: &mut Vec<Form>) {
     }));
 }
 
+/// The float of 8 bits that is nearest; the one with an even last bit of two. The NaN if a number is too large.
+fn narrowed(v: f32, fraction: u32, bias: i32) -> u64 {
+    let numbers = || {
+        (0..=255u8).filter(|bits| *bits != 0x80).map(|bits| (bits, f64::from(small(bits, fraction, bias))))
+    };
+    let most = numbers().map(|(_, number)| number).fold(0.0, f64::max);
+    let half_step = most / f64::from((2 << fraction) - 1) / 2.0;
+    if v.is_nan() || f64::from(v).abs() >= most + half_step {
+        return 0x80;
+    }
+    let distance = |number: f64| (number - f64::from(v)).abs();
+    let nearest = numbers().map(|(_, number)| distance(number)).fold(f64::INFINITY, f64::min);
+    let all: Vec<u8> =
+        numbers().filter(|(_, number)| distance(*number) == nearest).map(|(bits, _)| bits).collect();
+    u64::from(all.iter().copied().find(|bits| all.len() == 1 || bits & 1 == 0).expect("one of them is even"))
+}
+
 /// What gfx942 has first.
 pub fn gfx942(list: &mut Vec<Form>) {
+    for (name, fraction, bias) in [("fp8", 3, 8), ("bf8", 2, 16)] {
+        let pair = move |a: f32, b: f32| narrowed(a, fraction, bias) | narrowed(b, fraction, bias) << 8;
+        list.push(form(&format!("v_cvt_pk_{name}_f32 D, A, B"), TWO, FLOATS, Check::Bits(32), move |l| {
+            pair(f(l.a), f(l.b)) | l.d & 0xffff_0000
+        }));
+        list.push(form(
+            &format!("v_cvt_pk_{name}_f32 D, -A, |B| op_sel:[0,0,1]"),
+            TWO,
+            FLOATS,
+            Check::Bits(32),
+            move |l| pair(-f(l.a), f(l.b).abs()) << 16 | l.d & 0xffff,
+        ));
+    }
     list.push(form("v_cvt_f32_bf8 D, A", ONE, WORDS, Check::Float(32), |l| b(small(l.a as u8, 2, 16))));
     list.push(form("v_cvt_pk_f32_bf8 D, A", [2, 1, 0, 0], WORDS, Check::Words, |l| {
         b(small(l.a as u8, 2, 16)) | b(small((l.a >> 8) as u8, 2, 16)) << 32
