@@ -1,6 +1,7 @@
 //! Matrix products of a wave, interpreted and compiled, against sums of products. The elements are small integers,
 //! so that every order of sums gives the same.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use cpu::{Engine, Program, Target};
@@ -69,6 +70,8 @@ struct Shape {
     result: Type,
     /// The block of A that a block of the result is a product of.
     of_block: fn(usize) -> usize,
+    /// The lane that B of a lane comes from.
+    of_lane: fn(usize) -> usize,
 }
 
 const fn shape(
@@ -79,7 +82,17 @@ const fn shape(
     each: usize,
     result: Type,
 ) -> Shape {
-    Shape { name, controls: "", size, blocks, types, each, result, of_block: |block| block }
+    Shape {
+        name,
+        controls: "",
+        size,
+        blocks,
+        types,
+        each,
+        result,
+        of_block: |block| block,
+        of_lane: |lane| lane,
+    }
 }
 
 use Type::{Bf8, Bf16, F16, F32, F64, Fp8, I4, I8};
@@ -114,6 +127,26 @@ const GFX908: &[Shape] = &[
         controls: " cbsz:2 abid:3",
         of_block: |block| block / 4 * 4 + 3,
         ..shape("v_mfma_f32_4x4x1f32", [4, 4, 1], 16, [F32; 2], 1, F32)
+    },
+    Shape {
+        controls: " blgp:1",
+        of_lane: |lane| lane % 32,
+        ..shape("v_mfma_f32_32x32x2f32", [32, 32, 2], 1, [F32; 2], 1, F32)
+    },
+    Shape {
+        controls: " blgp:2",
+        of_lane: |lane| lane % 32 + 32,
+        ..shape("v_mfma_f32_32x32x4f16", [32, 32, 4], 2, [F16; 2], 4, F32)
+    },
+    Shape {
+        controls: " blgp:3",
+        of_lane: |lane| (lane + 16) % 64,
+        ..shape("v_mfma_f32_16x16x16f16", [16, 16, 16], 1, [F16; 2], 4, F32)
+    },
+    Shape {
+        controls: " blgp:6",
+        of_lane: |lane| lane % 16 + 32,
+        ..shape("v_mfma_f32_4x4x4f16", [4, 4, 4], 16, [F16; 2], 4, F32)
     },
 ];
 
@@ -286,6 +319,8 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
     let mut a = vec![0; shape.blocks * m * k];
     let mut b = vec![0; shape.blocks * k * n];
     let mut expected = vec![0; shape.blocks * m * n];
+    // The elements of B by their lanes and slots.
+    let mut of_b = HashMap::new();
     // The indices of a sparse product: of each four elements two, the first before the second.
     let pairs = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
     for block in 0..shape.blocks {
@@ -306,8 +341,8 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
         let each = shape.each * if shape.is_sparse() { 2 } else { 1 };
         for (j, e) in (0..n).flat_map(|j| (0..k).map(move |e| (j, e))) {
             let v = small();
-            b[(block * k + e) * n + j] = v;
             let (lane, slot) = shape.source(block, j, e, each);
+            of_b.insert((lane, slot), v);
             put(&mut words[lane], AT_B, slot, shape.types[1].bits(), shape.types[1].encode(v));
         }
         for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
@@ -323,6 +358,13 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
         for lane in 0..16 {
             let (low, high) = words.split_at_mut(16);
             high[lane][..AT_C].copy_from_slice(&low[lane][..AT_C]);
+        }
+    }
+    for block in 0..shape.blocks {
+        let each = shape.each * if shape.is_sparse() { 2 } else { 1 };
+        for (j, e) in (0..n).flat_map(|j| (0..k).map(move |e| (j, e))) {
+            let (lane, slot) = shape.source(block, j, e, each);
+            b[(block * k + e) * n + j] = of_b[&((shape.of_lane)(lane), slot)];
         }
     }
     for block in 0..shape.blocks {

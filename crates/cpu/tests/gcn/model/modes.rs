@@ -62,7 +62,7 @@ pub fn flushed(list: &mut Vec<Form>) {
 }
 
 /// A product rounded towards zero.
-fn toward_zero(a: f32, b: f32) -> u64 {
+pub fn toward_zero(a: f32, b: f32) -> u64 {
     let exact = f64::from(a) * f64::from(b);
     let near = exact as f32;
     let over = exact.is_finite() && f64::from(near).abs() > exact.abs();

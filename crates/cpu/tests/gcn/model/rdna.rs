@@ -1,6 +1,8 @@
 //! Instructions of gfx1030 and gfx1100, in waves of 64 lanes.
 
+use super::floats::most;
 use super::halves::{fused, of, to};
+use super::modes::toward_zero;
 use super::{After, Check, Form, Kind, Wave, form};
 
 const WORDS: [Kind; 3] = [Kind::Word; 3];
@@ -89,6 +91,16 @@ pub fn gfx1030(list: &mut Vec<Form>) {
     list.push(moved("v_mov_b32_dpp D, A row_share:9 row_mask:0xf bank_mask:0xf", broadcast, false, false));
     let crossed = |lane: usize, _: Wave<'_>| lane ^ 6;
     list.push(moved("v_mov_b32_dpp D, A row_xmask:6 row_mask:0xf bank_mask:0xf", crossed, false, false));
+    let text = "s_round_mode 0x3 \n v_mul_f32 D, A, B \n s_round_mode 0x0";
+    list.push(form(text, [1, 1, 1, 0], FLOATS, Check::Float(32), |l| {
+        toward_zero(f32::from_bits(l.a as u32), f32::from_bits(l.b as u32))
+    }));
+    let text = "s_denorm_mode 12 \n v_max_f32 D, A, B \n s_denorm_mode 15";
+    list.push(form(text, [1, 1, 1, 0], FLOATS, Check::Float(32), |l| {
+        let of = |v: u64| f32::from_bits(v as u32);
+        let flushed = |v: f32| f64::from(if v.is_subnormal() { 0f32.copysign(v) } else { v });
+        (most(flushed(of(l.a)), flushed(of(l.b))) as f32).to_bits().into()
+    }));
     list.push(form("s_mov_b32 m0, 2 \n v_movrels_b32 D, A", [1, 1, 0, 0], WORDS, BITS, |l| {
         l.b & 0xffff_ffff
     }));
