@@ -95,6 +95,7 @@ fn preop(a: f64, segment: u32) -> f64 {
 
 /// What gfx900 and gfx906 have.
 pub fn gfx906(list: &mut Vec<Form>) {
+    constants(list);
     let bits = Check::Bits(32);
     for (name, subtract) in [("v_add_i16", false), ("v_sub_i16", true)] {
         let plain = move |l: Lane| {
@@ -197,6 +198,37 @@ pub fn gfx906(list: &mut Vec<Form>) {
     list.push(form("v_trig_preop_f64 D, A, B", [2, 2, 1, 0], inputs, Check::Float(64), |l| {
         preop(f64::from_bits(l.a), l.b as u32).to_bits()
     }));
+}
+
+/// Constants as sources, which have the source's type.
+fn constants(list: &mut Vec<Form>) {
+    let (float, half, wide) = (Check::Float(32), Check::Float(16), Check::Float(64));
+    let double = [Kind::Double; 3];
+    list.push(form("v_add_f32 D, 0x40490fdb, A", ONE, FLOATS, float, |l| b(f(0x4049_0fdb) + f(l.a))));
+    // An integer is the bits of a subnormal number.
+    list.push(form("v_add_f32 D, 3, A", ONE, FLOATS, float, |l| b(f(3) + f(l.a))));
+    list.push(form("v_mul_f32 D, 0.15915494, A", ONE, FLOATS, float, |l| b(f(0x3e22_f983) * f(l.a))));
+    list.push(form("v_add_f16 D, 0x3e00, A", ONE, HALVES, half, |l| to(1.5 + of(low(l.a))).into()));
+    list.push(form("v_mul_f16 D, -4.0, A", ONE, HALVES, half, |l| to(-4.0 * of(low(l.a))).into()));
+    list.push(form("v_add_f64 D, A, 0.5", [2, 2, 0, 0], double, wide, |l| {
+        (f64::from_bits(l.a) + 0.5).to_bits()
+    }));
+    list.push(form("v_mul_f64 D, -|A|, 0.15915494309189532", [2, 2, 0, 0], double, wide, |l| {
+        (-f64::from_bits(l.a).abs() * f64::from_bits(0x3fc4_5f30_6dc9_c882)).to_bits()
+    }));
+    list.push(form("v_lshlrev_b64 D, 5, A", [2, 2, 0, 0], double, Check::Bits(64), |l| l.a << 5));
+    list.push(form("v_pk_mul_f16 D, A, 2.0 op_sel_hi:[1,0]", ONE, HALVES, Check::Halves, |l| {
+        both(to(of(low(l.a)) * 2.0), to(of(high(l.a)) * 2.0))
+    }));
+    list.push(form("v_pk_add_u16 D, A, -1", ONE, HALVES, Check::Bits(32), |l| {
+        both(low(l.a).wrapping_sub(1), high(l.a).wrapping_sub(1))
+    }));
+    let inputs = [Kind::Halves, Kind::Float, Kind::Halves];
+    list.push(form("v_fma_mix_f32 D, A, B, 0.5 op_sel:[1,0,0] op_sel_hi:[1,0,0]", TWO, inputs, float, |l| {
+        b((of(high(l.a)) as f32).mul_add(f(l.b), 0.5))
+    }));
+    list.push(form("v_bfe_u32 D, A, 4, 9", ONE, WORDS, Check::Bits(32), |l| l.a >> 4 & 0x1ff));
+    list.push(form("v_and_b32 D, 0x12345678, A", ONE, WORDS, Check::Bits(32), |l| l.a & 0x1234_5678));
 }
 
 /// What gfx900 alone has: products and sums that are rounded twice.
