@@ -157,12 +157,13 @@ impl Registers {
                 let (a, b) = (extended(self, a), extended(self, b));
                 let product = self.int(IntOp::Mul, a, b);
                 let sum = self.int(IntOp::Add, product, c);
-                // The mask is the carry of an unsigned sum, and the overflow of a signed one.
+                // The mask is bit 64 of the sum: the carry, or the sign that no overflow changes.
                 let flag = if signed {
                     let (x, y) = (self.int(IntOp::Xor, product, sum), self.int(IntOp::Xor, c, sum));
                     let both = self.int(IntOp::And, x, y);
+                    let sign = self.int(IntOp::Xor, both, sum);
                     let zero = self.constant(Ty::I64, 0);
-                    self.compare(IntCmp::LtS, both, zero)
+                    self.compare(IntCmp::LtS, sign, zero)
                 } else {
                     self.compare(IntCmp::LtU, sum, product)
                 };

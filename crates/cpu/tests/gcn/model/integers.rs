@@ -426,6 +426,23 @@ fn carries(list: &mut Vec<Form>) {
             After { value: sum as u64, vcc: Some(sum >> 64 != 0) }
         }),
     });
+    list.push(Form {
+        text: "v_mad_i64_i32 D, vcc, A, B, C".into(),
+        words: [2, 1, 1, 2],
+        inputs: [Kind::Word, Kind::Word, Kind::Double],
+        check: Check::Bits(64),
+        model: Box::new(|wave| {
+            let l = wave.own();
+            let sum = i128::from(l.a as i32) * i128::from(l.b as i32) + i128::from(l.c as i64);
+            After { value: sum as u64, vcc: Some(sum < 0) }
+        }),
+    });
+    let text = "v_mqsad_u32_u8 v[12:15], A, B, v[8:11] \n v_xor_b32 v20, v12, v14 \n v_xor_b32 v21, v13, v15";
+    list.push(form(text, [2, 2, 1, 2], [Kind::Double; 3], Check::Bits(64), |l| {
+        let sums = [l.c, l.c >> 32, l.d, l.d >> 32];
+        let one = |n: usize| sad((l.a >> (8 * n)) as u32, l.b as u32, true).wrapping_add(sums[n] as u32);
+        u64::from(one(0) ^ one(2)) | u64::from(one(1) ^ one(3)) << 32
+    }));
     list.push(form("v_cndmask_b32 D, A, B, vcc", [1, 1, 1, 0], WORDS, Check::Bits(32), |l| {
         (if l.vcc { l.b } else { l.a }) & 0xffff_ffff
     }));

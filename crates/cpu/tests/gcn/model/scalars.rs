@@ -256,6 +256,16 @@ pub fn forms() -> Vec<Form> {
         let model = move |a, b, _, _| (if kept_old { b } else { masks(a, b) }, wide(masks(a, b)).1);
         list.push(form(&text, [2, 2, 2], model));
     }
+    list.push(Form {
+        text: "v_readlane_b32 s20, v4, 7 \n v_writelane_b32 D, s20, 9".into(),
+        words: [1, 1, 0, 0],
+        inputs: [Kind::Word; 3],
+        check: Check::Bits(32),
+        model: Box::new(|wave| {
+            let value = if wave.index == 9 { wave.lanes[7].a } else { wave.own().d };
+            After { value: value & 0xffff_ffff, vcc: None }
+        }),
+    });
     list
 }
 
