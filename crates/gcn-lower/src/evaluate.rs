@@ -227,11 +227,6 @@ impl Registers {
                 };
                 self.extended(a, to, name == "sx")
             }
-            ("carry" | "borrow", &[a, b, carry]) => {
-                let ty = self.func.ty(a);
-                let op = if name == "carry" { Op::AddCarry(ty) } else { Op::SubBorrow(ty) };
-                self.op(op, &[a, b, carry])[1]
-            }
             ("sat", &[a]) => {
                 let signed = words == ["s", "s"];
                 let op = Op::IntSat { from: Ty::I32, from_signed: signed, to: Ty::I16, to_signed: signed };

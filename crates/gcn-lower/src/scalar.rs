@@ -75,11 +75,11 @@ impl Registers {
         if NOTHING.contains(&name) || self.scalar_comparison(inst, name)? || self.scalar_bits(inst, name)? {
             return Ok(());
         }
-        if self.hardware_register(inst, name)?
-            || self.scalar_index(inst, name)?
-            || self.sum_of_addresses(inst, name)?
-        {
+        if self.hardware_register(inst, name)? || self.scalar_index(inst, name)? {
             return Ok(());
+        }
+        if matches!(name, "s_add_u32" | "s_addc_u32" | "s_sub_u32" | "s_subb_u32") {
+            return self.scalar_carry(inst, name);
         }
         match table::scalar().rows.get(name) {
             Some(row) => self.scalar_row(inst, row),
@@ -140,27 +140,28 @@ impl Registers {
         Ok(true)
     }
 
-    /// Sums of words that may be halves of addresses; whether the instruction is one.
-    fn sum_of_addresses(&mut self, inst: &Inst, name: &str) -> Result<bool> {
-        let first = name == "s_add_u32";
-        if !first && name != "s_addc_u32" {
-            return Ok(false);
-        }
+    /// Sums and differences with carries. Sums may be halves of addresses.
+    fn scalar_carry(&mut self, inst: &Inst, name: &str) -> Result<()> {
         let (a, b) = (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?);
-        let carry = if first { self.constant(Ty::I1, 0) } else { self.get(Reg::Scc) };
-        let (sum, carry) = match self.long_sum(a, b, carry) {
+        let carry = match name {
+            "s_addc_u32" | "s_subb_u32" => self.get(Reg::Scc),
+            _ => self.constant(Ty::I1, 0),
+        };
+        let long = if name == "s_addc_u32" { self.long_sum(a, b, carry) } else { None };
+        let (sum, carry) = match long {
             Some(sum) => sum,
             None => {
-                let results = self.op(Op::AddCarry(Ty::I32), &[a, b, carry]);
+                let subtract = name.starts_with("s_sub");
+                let op = if subtract { Op::SubBorrow(Ty::I32) } else { Op::AddCarry(Ty::I32) };
+                let results = self.op(op, &[a, b, carry]);
                 (results[0], results[1])
             }
         };
-        if first {
+        if name == "s_add_u32" {
             self.note_sum(a, b, sum, carry);
         }
         self.set(Reg::Scc, carry);
-        self.write_scalar(operand(inst, Role::Sdst)?, sum)?;
-        Ok(true)
+        self.write_scalar(operand(inst, Role::Sdst)?, sum)
     }
 
     /// Instructions that a row of the table describes.
