@@ -16,9 +16,11 @@ use grid::{Config, Heap, Host, Workers};
 use host::options::Options;
 use simd::Specialisation;
 use wave::FuncId;
+use wave::launch::{Filled, Shape};
 
 use crate::code::Ready;
 use crate::front::{self, AmdDevice, ErrorKind};
+use crate::hostcall::Hostcalls;
 use crate::info;
 use crate::program::{self, Rules};
 use crate::settings::Settings;
@@ -280,6 +282,45 @@ impl ModuleCode {
     }
 }
 
+impl ModuleCode {
+    /// About how many waves of a launch run at once.
+    fn waves(&self, launch: &LaunchRequest<'_>) -> usize {
+        const LANES: u64 = 32;
+        let of_block = launch.block.iter().map(|&n| u64::from(n)).product::<u64>().div_ceil(LANES);
+        let blocks = launch.grid.iter().fold(1u64, |n, &count| n.saturating_mul(u64::from(count)));
+        let workers = u64::from(self.executor.config.workers);
+        let resident = if launch.cooperative { blocks } else { blocks.min(workers) };
+        usize::try_from(resident.saturating_mul(of_block)).unwrap_or(usize::MAX)
+    }
+}
+
+/// Runs a launch while a thread answers its calls of the host; `None` if there is no thread.
+fn answered<T>(calls: &Hostcalls, run: impl FnOnce() -> T) -> Option<T> {
+    /// Ends the thread, also after a panic.
+    struct End<'a>(&'a Hostcalls);
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            self.0.end();
+        }
+    }
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name("anywarp-hostcall".into());
+        let serve = || {
+            calls.serve(&|text, error| {
+                if error {
+                    // Errors are ignored: standard error is the program's.
+                    let _ = host::write::limited(|| std::io::Write::write_all(&mut std::io::stderr(), text));
+                } else {
+                    print(text);
+                }
+            });
+        };
+        host::threads::spawn_scoped(builder, scope, serve).ok()?;
+        let _end = End(calls);
+        Some(run())
+    })
+}
+
 /// What a launch needs besides the kernel.
 struct Around<'a> {
     executor: &'a Executor,
@@ -413,8 +454,13 @@ impl Program for ModuleCode {
             image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
         };
         let described = self.program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
+        let calls = described.filter(|info| info.fills.iter().any(|f| f.what == Filled::Hostcalls));
+        let calls = calls.map(|_| Hostcalls::new(self.waves(launch)));
         let params = match described.filter(|info| info.param_size as usize > launch.params.len()) {
-            Some(info) => Aligned::filled(launch, kernel.static_shared, info),
+            Some(info) => {
+                let hostcalls = calls.as_ref().map_or(0, Hostcalls::address);
+                Aligned::filled(launch, kernel.static_shared, info, hostcalls)
+            }
             None => Aligned::of(launch.params),
         };
         let launch = grid::Launch {
@@ -433,7 +479,15 @@ impl Program for ModuleCode {
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,
         };
-        self.executor.workers().run(&launch).map_err(|mut fault| {
+        let run = || self.executor.workers().run(&launch);
+        let ended = match &calls {
+            Some(calls) => answered(calls, run).ok_or_else(|| Fault {
+                kind: FaultKind::OutOfResources,
+                message: "no thread can be started that answers the kernel's calls of the host".into(),
+            })?,
+            None => run(),
+        };
+        ended.map_err(|mut fault| {
             self.program.locate(&mut fault);
             fault_of(&fault)
         })
@@ -513,10 +567,10 @@ impl Aligned {
     }
 
     /// The larger buffer of a kernel for which the launch writes words after its parameters.
-    fn filled(launch: &LaunchRequest<'_>, shared: u32, info: &wave::KernelInfo) -> Aligned {
+    fn filled(launch: &LaunchRequest<'_>, shared: u32, info: &wave::KernelInfo, hostcalls: u64) -> Aligned {
         let mut made = Aligned::copy(launch.params, info.param_size as usize);
         let &LaunchRequest { grid, block, image_base: image, .. } = launch;
-        let shape = wave::launch::Shape { grid, block, shared: [shared, launch.dynamic_shared], image };
+        let shape = Shape { grid, block, shared: [shared, launch.dynamic_shared], image, hostcalls };
         // SAFETY: the lines are at least as large; any bytes are plain data.
         let bytes = unsafe { std::slice::from_raw_parts_mut(made.0.as_mut_ptr().cast(), made.1) };
         info.fill(bytes, &shape);

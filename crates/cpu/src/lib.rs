@@ -13,6 +13,7 @@ pub mod backend;
 mod beside;
 mod code;
 pub mod front;
+mod hostcall;
 pub mod info;
 mod modules;
 pub mod program;

@@ -18,8 +18,7 @@ const FIXED_LAYOUT: u8 = 5;
 const HIDDEN_SIZE: u32 = 256;
 
 /// The hidden arguments of that block: name in the metadata, offset, bytes, and what the launch writes. The
-/// others are zero: no group is partial, grids begin at 0, and there is no service for host calls, no heap and
-/// no second grid.
+/// others are zero: no group is partial, grids begin at 0, and there is no heap and no second grid.
 const HIDDEN: &[(&str, u32, u32, Option<Filled>)] = &[
     ("hidden_block_count_x", 0, 4, Some(Filled::Grid(0))),
     ("hidden_block_count_y", 4, 4, Some(Filled::Grid(1))),
@@ -45,6 +44,9 @@ const HIDDEN: &[(&str, u32, u32, Option<Filled>)] = &[
     ("hidden_shared_base", 196, 4, Some(Filled::Number(SHARED_APERTURE as u64))),
     ("hidden_queue_ptr", 200, 8, None),
 ];
+
+/// The argument that is the address of the buffer for calls of the host, in all versions.
+const HOSTCALLS: &str = "hidden_hostcall_buffer";
 
 /// Dimensions of a grid: HIP always states three.
 const DIMENSIONS: u64 = 3;
@@ -106,6 +108,9 @@ pub(crate) fn info(object: &CodeObject<'_>, kernel: &Kernel) -> (KernelInfo, Lay
             what: Filled::Number(u64::from(aperture)),
         }));
     }
+    // The host answers calls only while a kernel runs that can make some.
+    let calls = arguments.iter().filter(|argument| argument.kind == HOSTCALLS);
+    fills.extend(calls.map(|a| Fill { offset: a.offset, size: 8, what: Filled::Hostcalls }));
     fills.retain(|fill| fill.offset.checked_add(fill.size).is_some_and(|end| end <= size));
     let info = KernelInfo {
         params,

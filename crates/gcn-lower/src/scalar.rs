@@ -45,6 +45,9 @@ const NOTHING: &[&str] = &[
     "s_version",
 ];
 
+/// The message that interrupts the host, after a call to it.
+const INTERRUPT: i64 = 1;
+
 /// The message by which a wave that is about to end gives its VGPRs back (gfx11).
 const DEALLOC_VGPRS: i64 = 3;
 
@@ -69,7 +72,12 @@ impl Registers {
         if name == "s_sendmsg" {
             return match immediate(inst, Role::Simm16)? & 0xff {
                 DEALLOC_VGPRS => Ok(()),
-                _ => Err("only the message that gives VGPRs back is supported".to_owned()),
+                // The host looks at what the wave has written anyway.
+                INTERRUPT => {
+                    self.op(Op::Yield, &[]);
+                    Ok(())
+                }
+                _ => Err("only interrupts and the message that gives VGPRs back are supported".to_owned()),
             };
         }
         if NOTHING.contains(&name) || self.scalar_comparison(inst, name)? || self.scalar_bits(inst, name)? {

@@ -166,6 +166,29 @@ fn faults_have_addresses() {
     assert!(told.contains("in kernel `fill` (at 0x"), "{told}");
 }
 
+/// What `printf` in device code does: packets that a thread of the launch answers.
+#[test]
+fn kernels_call_the_host() {
+    const NAME: &str = "kernels_call_the_host";
+    if !ready() {
+        return;
+    }
+    for engine in ["compiled", "interpreter"] {
+        let settings =
+            [("ANYWARP_HIP_ARCH", "gfx906"), ("ANYWARP_ENGINE", engine), ("ANYWARP_CACHE_DIR", "")];
+        let Some(told) = told_by_process(NAME, &settings) else {
+            let hip = hip();
+            let options = ["--no-gpu-bundle-output", "-mcode-object-version=5"];
+            let (bytes, mut module) = (Object::new("gfx906", &options).bytes(), 0);
+            assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+            let value = -12i32;
+            launch(&hip, function(&hip, module, "prints"), [1, 1, 1], [1, 1, 1], 0, &[at(&value)]);
+            return;
+        };
+        assert!(told.lines().any(|line| line == "one -12"), "{engine}: {told}");
+    }
+}
+
 /// An element that a kernel may have written behind the compiler's back.
 fn unsafe_read(data: &[i32], index: usize) -> i32 {
     // SAFETY: the element exists; the kernel has ended.

@@ -36,6 +36,8 @@ pub enum Filled {
     Params(u64),
     /// The address of the module's image, plus an offset.
     Image(u64),
+    /// The address of the buffer by which kernels call the host.
+    Hostcalls,
 }
 
 /// What a launch fills in.
@@ -49,6 +51,8 @@ pub struct Shape {
     pub shared: [u32; 2],
     /// The address of the module's image.
     pub image: u64,
+    /// The address of the buffer by which kernels call the host; 0 if no kernel asks for it.
+    pub hostcalls: u64,
 }
 
 impl Filled {
@@ -64,6 +68,7 @@ impl Filled {
             Filled::Shared => u64::from(shape.shared[0]) + u64::from(shape.shared[1]),
             Filled::Params(offset) => params.wrapping_add(offset),
             Filled::Image(offset) => shape.image.wrapping_add(offset),
+            Filled::Hostcalls => shape.hostcalls,
         }
     }
 
@@ -78,6 +83,7 @@ impl Filled {
             Filled::Shared => ("shared", 0),
             Filled::Params(offset) => ("params", offset),
             Filled::Image(offset) => ("image", offset),
+            Filled::Hostcalls => ("hostcalls", 0),
         }
     }
 
@@ -93,6 +99,7 @@ impl Filled {
             "shared" => Filled::Shared,
             "params" => Filled::Params(number),
             "image" => Filled::Image(number),
+            "hostcalls" => Filled::Hostcalls,
             _ => return None,
         })
     }
@@ -131,7 +138,8 @@ mod tests {
         ];
         let info = KernelInfo { fills, param_size: 32, ..KernelInfo::default() };
         let mut params = [0xaa; 32];
-        let shape = Shape { grid: [3, 7, 1], block: [0x10040, 1, 1], shared: [16, 4], image: 0x1000 };
+        let shape =
+            Shape { grid: [3, 7, 1], block: [0x10040, 1, 1], shared: [16, 4], image: 0x1000, hostcalls: 0 };
         info.fill(&mut params, &shape);
         let word = |at: usize| u32::from_le_bytes(params[at..at + 4].try_into().expect("four bytes"));
         assert_eq!([word(0), word(4), word(8), word(12)], [7, 0xaaaa_0040, 3 * 0x10040, 20]);
