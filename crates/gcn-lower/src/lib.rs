@@ -21,6 +21,7 @@ mod evaluate;
 mod float;
 mod flow;
 mod graph;
+mod grid_sync;
 mod image;
 mod index;
 mod lanes;

@@ -166,6 +166,32 @@ fn faults_have_addresses() {
     assert!(told.contains("in kernel `fill` (at 0x"), "{told}");
 }
 
+/// A cooperative launch, whose groups of two waves wait for one another.
+#[test]
+fn grids_wait_for_all_their_groups() {
+    const NAME: &str = "grids_wait_for_all_their_groups";
+    if !ready() {
+        return;
+    }
+    for engine in ["compiled", "interpreter"] {
+        let settings =
+            [("ANYWARP_HIP_ARCH", "gfx906"), ("ANYWARP_ENGINE", engine), ("ANYWARP_CACHE_DIR", "")];
+        if in_process(NAME, &settings) {
+            let hip = hip();
+            let (bytes, mut module) = (Object::new("gfx906", &["--no-gpu-bundle-output"]).bytes(), 0);
+            assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+            let (marks, sums) = (Box::new([0i32; 4]), memory::<12>());
+            let (a, b) = (marks.as_ptr() as P, sums.as_ptr() as P);
+            let (params, kernel) = ([at(&a), at(&b)], function(&hip, module, "grid_sync"));
+            let launch = hip.hipModuleLaunchCooperativeKernel;
+            assert_eq!(launch(kernel, 4, 1, 1, 128, 1, 1, 0, 0, params.as_ptr()), 0);
+            assert_eq!((hip.hipDeviceSynchronize)(), 0);
+            assert_eq!(*sums, [4, 8, 12, 4, 8, 12, 4, 8, 12, 4, 8, 12]);
+            return;
+        }
+    }
+}
+
 /// What `printf` in device code does: packets that a thread of the launch answers.
 #[test]
 fn kernels_call_the_host() {
