@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The crates that decide what code a kernel becomes: `lower` and this one, and what they are made of. The test
-/// `crates/cli/tests/layers.rs` holds the list against the manifests.
-const COMPILER: [&str; 7] = ["lower", "names", "ptx", "simd", "tensor", "texture", "wave"];
+/// The crates that decide what code a kernel becomes: `lower`, `gcn-lower` and this one, and what they are made of. The
+/// test `crates/cli/tests/layers.rs` holds the list against the manifests.
+const COMPILER: [&str; 9] =
+    ["gcn", "gcn-lower", "lower", "names", "ptx", "simd", "tensor", "texture", "wave"];
 
 fn files(folder: &Path, list: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -24,7 +25,7 @@ fn main() {
     println!("cargo::rustc-env=ANYWARP_BUILD_LLVM={sysroot}/lib");
     let mut list = Vec::new();
     for name in COMPILER {
-        for part in ["src", "grammar"] {
+        for part in ["src", "grammar", "tables"] {
             let folder = Path::new("..").join(name).join(part);
             if folder.exists() {
                 println!("cargo::rerun-if-changed={}", folder.display());

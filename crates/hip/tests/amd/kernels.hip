@@ -87,18 +87,27 @@ GLOBAL void prints(int value)
     call_host(buffer, (head & ~0xfful) | 2 | 1 << 5, value, 0);
 }
 
+// One wave of each group of a grid of four waits for those of the others, as device libraries do it.
+DEVICE static void wait()
+{
+    __builtin_amdgcn_s_barrier();
+    if (ITEM == 0)
+        __builtin_amdgcn_ds_gws_barrier(4 - 1, 0);
+    __builtin_amdgcn_s_barrier();
+}
+
 // Every group sees what all groups wrote before a barrier of the grid.
 GLOBAL void grid_sync(int *marks, int *sums)
 {
     for (int round = 1; round <= 3; round++) {
         if (ITEM == 0)
             __atomic_store_n(&marks[GROUP], round, __ATOMIC_RELAXED);
-        __builtin_amdgcn_ds_gws_barrier(0, 0);
+        wait();
         int sum = 0;
         for (int i = 0; i < 4; i++)
             sum += __atomic_load_n(&marks[i], __ATOMIC_RELAXED);
         if (ITEM == 0)
             sums[GROUP * 3 + round - 1] = sum;
-        __builtin_amdgcn_ds_gws_barrier(0, 0);
+        wait();
     }
 }
