@@ -176,8 +176,7 @@ fn fronts(out: &Path, exports: &[Export], fingerprint: u64) {
     fs::create_dir_all(&work).unwrap_or_else(|e| panic!("{}: {e}", work.display()));
     write(&work.join("names.h"), &names);
     let mut cc = compiler(STATIC, &work);
-    // Its constructor runs before those of the libraries that the program needs.
-    cc.arg(format!("-DOWN=\"{STATIC}\"")).args(["-Wl,-z,initfirst", "static.c", "-ldl"]);
+    cc.arg(format!("-DOWN=\"{STATIC}\"")).args(["static.c", "-ldl"]);
     finish(cc, STATIC, &work, &folder);
     let link = folder.join("libcudart.so");
     if !fs::read_link(&link).is_ok_and(|old| old == Path::new(UNVERSIONED)) {

@@ -180,7 +180,8 @@ static int patch(unsigned char *at, const void *to)
 /* Replaces the static runtime of a loaded object, if it has one. Returns 0 if the system forbids it. */
 static int serve(const struct dl_phdr_info *object)
 {
-    static struct image image;
+    /* On the stack: opening libcuda.so.1 runs its start-up code, which comes here again. */
+    struct image image;
     const char *path = object->dlpi_name && *object->dlpi_name ? object->dlpi_name : "/proc/self/exe";
     struct file file = map(path);
     if (!file.bytes)
@@ -191,7 +192,8 @@ static int serve(const struct dl_phdr_info *object)
     const struct table *table = number ? table_of(number) : NULL;
     for (unsigned i = 0; table && i < image.count; i++) {
         const struct found *found = &image.functions[i];
-        if (!patch((unsigned char *)(object->dlpi_addr + found->at), table->functions[found->index])) {
+        unsigned char *at = (unsigned char *)(object->dlpi_addr + found->at);
+        if (memcmp(at, JUMP, sizeof JUMP) && !patch(at, table->functions[found->index])) {
             say(path, "the system does not let the static CUDA runtime in it be replaced; link with -cudart shared");
             return 0;
         }
@@ -228,7 +230,9 @@ static int serve_with_code(struct dl_phdr_info *object, size_t size, void *code)
 }
 
 /* The start-up code of every object (crti.o) calls this function, if it exists, before the object's
- * constructors: the time to serve an object that a running program opens. Its C name is for profilers. */
+ * constructors: the time to serve an object that a running program opens, and one that the program needs, whose
+ * constructors may run before this library's. (A constructor that ran before all others, by -z initfirst, would
+ * also run before the C library has the environment.) The name is that of profilers. */
 __attribute__((visibility("default"))) void __gmon_start__(void)
 {
     dl_iterate_phdr(serve_with_code, __builtin_return_address(0));

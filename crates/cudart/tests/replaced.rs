@@ -4,7 +4,7 @@
 mod library;
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 /// The local functions. Each is longer than the jump that replaces it.
 const RUNTIME: &str = r#"
@@ -15,6 +15,7 @@ OWN void **__cudaRegisterFatBinary(void *w) { zero = w != 0; return (void **)1; 
 OWN int cudaGetExportTable(const void **t, const void *id) { zero = t != id; return 77; }
 OWN int cudaMalloc(void **p, unsigned long n) { zero = n != 0; *p = 0; return 77; }
 OWN int cudaRuntimeGetVersion(int *v) { zero = v != 0; *v = 77; return 77; }
+OWN int cudaGetDeviceCount(int *n) { zero = n != 0; *n = 77; return 77; }
 OWN int cudaOther(int *v) { zero = v != 0; *v = 77; return 77; }
 "#;
 
@@ -47,15 +48,16 @@ fn compile(folder: &Path, name: &str, source: &str, arguments: &[&str]) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-fn run(folder: &Path, name: &str) -> Output {
+fn command(folder: &Path, name: &str) -> Command {
     let libraries = library::folder();
     let preload = ["libcuda.so.1", "libanywarp-cudart.so"].map(|l| libraries.join(l).display().to_string());
     let mut command = Command::new(folder.join(name));
-    command.current_dir(folder).env("LD_PRELOAD", preload.join(":")).output().expect("the program starts")
+    command.current_dir(folder).env("LD_PRELOAD", preload.join(":"));
+    command
 }
 
 fn printed(folder: &Path, name: &str) -> String {
-    let output = run(folder, name);
+    let output = command(folder, name).output().expect("the program starts");
     assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -91,6 +93,27 @@ fn a_library_with_a_static_runtime_is_served_too() {
     let program = "#include <stdio.h>\nextern int first; int version(void); int main(void) { printf(\"%d %d\\n\", first, version()); }";
     compile(folder, "uses", program, &["-L.", "-lown", "-Wl,-rpath,$ORIGIN"]);
     assert_eq!(printed(folder, "uses"), "13000 13000\n");
+}
+
+/// The driver reads its options when the first function is replaced, or later: the environment is there then.
+#[test]
+fn the_environment_is_obeyed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let count = "#include <stdio.h>\nint main(void) { int n = 0; int code = cudaGetDeviceCount(&n); printf(\"%d %d\", code, n); }";
+    compile(folder, "counts", &format!("{RUNTIME}{count}"), &[]);
+    compile(
+        folder,
+        "libcounts.so",
+        &format!("{RUNTIME}int count(void) {{ int n = 0; cudaGetDeviceCount(&n); return n; }}"),
+        &["-shared", "-fPIC"],
+    );
+    let uses = "#include <stdio.h>\nint count(void); int main(void) { printf(\"0 %d\", count()); }";
+    compile(folder, "uses", uses, &["-L.", "-lcounts", "-Wl,-rpath,$ORIGIN"]);
+    for name in ["counts", "uses"] {
+        let output = command(folder, name).env("ANYWARP_DEVICES", "3").output().expect("the program starts");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "0 3", "{output:?}");
+    }
 }
 
 /// What is opened while the program runs, is served before its constructors run, and again after it was closed.
