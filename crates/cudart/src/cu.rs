@@ -29,6 +29,7 @@ unsafe extern "C" {
     pub safe fn cuCtxGetFlags(flags: &mut u32) -> Code;
 
     pub safe fn cuStreamCreate(out: u64, flags: u32) -> Code;
+    pub safe fn cuStreamEndCapture(stream: u64, graph: &mut u64) -> Code;
     pub safe fn cuEventCreate(out: u64, flags: u32) -> Code;
 
     pub safe fn cuMemAlloc_v2(out: u64, size: usize) -> Code;

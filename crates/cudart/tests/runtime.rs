@@ -340,6 +340,17 @@ fn streams_events_and_graphs_are_the_drivers() {
         assert!(matches!(call!(driver, cuStreamQuery(stream => u64)), 0 | NOT_READY));
         assert_eq!(call!(cudaStreamSynchronize(stream => u64)), 0);
         assert_eq!(contents(memory, 2), [9, 9]);
+        // Who captures into a graph of their own needs no pointer to it.
+        let (mut own, none) = (0u64, null_mut::<u64>());
+        assert_eq!(call!(cudaGraphCreate(from_mut(&mut own) => *mut u64, 0 => u32)), 0);
+        let begun = call!(cudaStreamBeginCaptureToGraph(
+            stream => u64, own => u64, none => *mut u64, none => *mut u64, 0 => usize, 0 => u32,
+        ));
+        assert_eq!(begun, 0);
+        assert_eq!(call!(cudaMemsetAsync(memory => *mut c_void, 0 => i32, 8 => usize, stream => u64)), 0);
+        assert_eq!(call!(cudaStreamEndCapture(stream => u64, none => *mut u64)), 0);
+        call!(cudaGraphGetNodes(own => u64, none => *mut u64, &raw mut nodes => *mut usize));
+        assert_eq!(nodes, 1);
         // A kernel's handle is one of the driver's.
         let named = call!(cudaGetKernel(from_mut(&mut kernel) => *mut u64, stub(&TIMES) => *const c_void));
         let mut name: *const u8 = null();

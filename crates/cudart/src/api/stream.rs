@@ -45,8 +45,6 @@ forward! {
     Context fn cudaStreamBeginCaptureToGraph / cudaStreamBeginCaptureToGraph_ptsz (
         stream: u64, graph: u64, dependencies: u64, edges: u64, count: u64, mode: u32
     ) = cuStreamBeginCaptureToGraph / cuStreamBeginCaptureToGraph_ptsz;
-    Context fn cudaStreamEndCapture / cudaStreamEndCapture_ptsz (stream: u64, graph: u64)
-        = cuStreamEndCapture / cuStreamEndCapture_ptsz;
     Context fn cudaStreamIsCapturing / cudaStreamIsCapturing_ptsz (stream: u64, status: u64)
         = cuStreamIsCapturing / cuStreamIsCapturing_ptsz;
     Context fn cudaStreamGetCaptureInfo / cudaStreamGetCaptureInfo_ptsz (
@@ -94,6 +92,14 @@ forward! {
 api! {
     Context Legal fn cudaStreamCreate(out: Out<u64>) {
         checked(cu::cuStreamCreate(out.address(), 0))
+    }
+
+    /// A program that captures into a graph of its own may pass no pointer, which the driver refuses.
+    Context Legal fn cudaStreamEndCapture / cudaStreamEndCapture_ptsz (stream: u64, graph: Out<u64>) |own| {
+        let mut found = 0;
+        let code = cu::cuStreamEndCapture(stream_of(stream, own), &mut found);
+        graph.set(found);
+        checked(code)
     }
 
     Context Legal fn cudaEventCreate(out: Out<u64>) {
