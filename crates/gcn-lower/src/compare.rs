@@ -136,6 +136,10 @@ impl Registers {
         } else {
             (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?)
         };
+        let (a, b) = match ty {
+            "f16" => (self.resized(a, Ty::I16), self.resized(b, Ty::I16)),
+            _ => (a, b),
+        };
         let flag = self.related(&relation, a, b);
         self.set(Reg::Scc, flag);
         Ok(true)

@@ -122,6 +122,9 @@ impl Registers {
     /// Lowers a matrix product; whether the name is one.
     pub fn matrix(&mut self, inst: &Inst, name: &str) -> Result<bool> {
         if let Some(rest) = name.strip_prefix("v_wmma_") {
+            if self.generation == Generation::Gfx12 {
+                return Err("matrix products of gfx12 are not supported".to_owned());
+            }
             self.wave_product(inst, rest)?;
             return Ok(true);
         }

@@ -154,39 +154,6 @@ impl Registers {
                     self.op(Op::Bar { mode: BarMode::Sync }, &[zero, zero]);
                 }
             }
-            "v_lshl_add_u64" => {
-                let value = self.source(inst, Role::Src0)?;
-                let amount = self.source(inst, Role::Src1)?;
-                let shifted = self.shifted(ShiftOp::Shl, value, amount);
-                let third = self.source(inst, Role::Src2)?;
-                let sum = self.int(IntOp::Add, shifted, third);
-                self.write_vector(inst, sum, None)?;
-            }
-            "v_maxmin_f32" | "v_minmax_f32" => {
-                let (first, second) = match name {
-                    "v_maxmin_f32" => (FloatOp::Max, FloatOp::Min),
-                    _ => (FloatOp::Min, FloatOp::Max),
-                };
-                let mut value = self.source(inst, Role::Src0)?;
-                for (op, role) in [(first, Role::Src1), (second, Role::Src2)] {
-                    let other = self.source(inst, role)?;
-                    value = self.op1(Op::Float(op, FloatMode::rn(Fmt::F32)), &[value, other]);
-                }
-                self.write_vector(inst, value, Some(Fmt::F32))?;
-            }
-            "v_maxmin_i32" | "v_minmax_i32" | "v_maxmin_u32" | "v_minmax_u32" => {
-                let (max, min) = match name.ends_with("i32") {
-                    true => (IntOp::MaxS, IntOp::MinS),
-                    false => (IntOp::MaxU, IntOp::MinU),
-                };
-                let (first, second) = if name.starts_with("v_max") { (max, min) } else { (min, max) };
-                let mut value = self.source(inst, Role::Src0)?;
-                for (op, role) in [(first, Role::Src1), (second, Role::Src2)] {
-                    let other = self.source(inst, role)?;
-                    value = self.int(op, value, other);
-                }
-                self.write_vector(inst, value, None)?;
-            }
             // Half of a register into half of a register, whose other half stays.
             "v_mov_b16" => {
                 let select = inst.modifier(Mod::OpSel);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use gcn::CodeObject;
+use gcn::isa::Decoder;
 use gcn_lower::{image, lower};
 use wave::Module;
 use wave::verify::verify;
@@ -32,8 +33,15 @@ pub fn lower_all(bytes: &[u8]) -> (usize, usize) {
                     ..Module::default()
                 };
                 module.functions.push(Arc::new(function));
-                let outcome = verify(&module);
-                assert!(outcome.is_ok(), "{}: {outcome:?}", kernel.name);
+                if let Err(problems) = verify(&module) {
+                    let at = problems.first().map_or(0, |problem| u64::from(problem.loc.line));
+                    let decoder = Decoder::new(object.target.target, kernel.descriptor.wave_size());
+                    let rest =
+                        object.code(kernel).and_then(|c| c.get(at.wrapping_sub(kernel.entry) as usize..));
+                    let inst = decoder.zip(rest).and_then(|(d, rest)| d.decode(rest, at).ok());
+                    let inst = inst.map(|inst| inst.to_string());
+                    panic!("{} of {}: {inst:?}: {problems:?}", kernel.name, object.target.target.name);
+                }
                 lowered += 1;
             }
             Err(errors) => {
