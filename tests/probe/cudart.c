@@ -45,7 +45,11 @@ static int say(const char *label, int status)
     return status;
 }
 
-static void value(const char *label, long long number) { printf("%s.%s = %lld\n", group, label, number); }
+static void value(const char *label, long long number)
+{
+    printf("%s.%s = %lld\n", group, label, number);
+    fflush(stdout);
+}
 
 static void last(const char *label)
 {
@@ -69,32 +73,32 @@ static const char PTX[] =
     ".visible .entry faults() { .reg .b64 %d; mov.u64 %d, 8; st.global.u32 [%d], 0; ret; }\n"
     ".visible .entry traps() { trap; }\n";
 
-static const char nothing, adds, limited, faults, traps, absent, unknown;
+static char nothing, adds, limited, faults, traps, absent, unknown;
 static unsigned factor, total;
 
 /* A fat binary with the PTX above, and its wrapper. */
-static void register_code(void)
+static void register_code(int all_there)
 {
-    static unsigned char fatbin[16 + 64 + sizeof PTX + 8];
+    static unsigned char fatbin[16 + 80 + sizeof PTX + 8];
     static struct { uint32_t magic, version; const void *data, *more; } wrapper = {0x466243b1, 1, fatbin, NULL};
-    uint64_t padded = (sizeof PTX + 7) & ~7ull, all = 64 + padded, flags = 0x11;
-    uint32_t magic = 0xba55ed50, header = 64, version = 0x00070000, target = 70;
+    uint64_t padded = (sizeof PTX + 7) & ~7ull, all = 80 + padded, flags = 0x11, options = 72;
+    uint32_t magic = 0xba55ed50, header = 80, version = 0x00070000, target = 75, at = 64;
     uint16_t one = 1, size = 16, kind = 0x101;
     memcpy(fatbin, &magic, 4), memcpy(fatbin + 4, &one, 2), memcpy(fatbin + 6, &size, 2), memcpy(fatbin + 8, &all, 8);
     unsigned char *entry = fatbin + 16;
     memcpy(entry, &one, 2), memcpy(entry + 2, &kind, 2), memcpy(entry + 4, &header, 4), memcpy(entry + 8, &padded, 8);
-    memcpy(entry + 24, &version, 4), memcpy(entry + 28, &target, 4), memcpy(entry + 40, &flags, 8);
-    memcpy(entry + 64, PTX, sizeof PTX);
+    memcpy(entry + 20, &at, 4), memcpy(entry + 64, &options, 8), memcpy(entry + 24, &version, 4), memcpy(entry + 28, &target, 4), memcpy(entry + 40, &flags, 8);
+    memcpy(entry + 80, PTX, sizeof PTX);
     void **handle = ((void **(*)(void *))find("__cudaRegisterFatBinary"))(&wrapper);
     void (*function)(void **, const void *, const void *, const char *, int, void *, void *, void *, void *, void *) =
         find("__cudaRegisterFunction");
     const struct { const char *stub, *name; } stubs[] = {{&nothing, "nothing"}, {&adds, "adds"}, {&limited, "limited"},
                                                          {&faults, "faults"},   {&traps, "traps"}, {&absent, "absent"}};
-    for (unsigned i = 0; i < sizeof stubs / sizeof stubs[0]; i++)
-        function(handle, stubs[i].stub, stubs[i].stub, stubs[i].name, -1, 0, 0, 0, 0, 0);
-    void (*variable)(void **, void *, void *, const char *, int, size_t, int, int) = find("__cudaRegisterVar");
-    variable(handle, &factor, &factor, "factor", 0, 4, 1, 0);
-    variable(handle, &total, &total, "total", 0, 4, 0, 0);
+    for (unsigned i = 0; i < sizeof stubs / sizeof stubs[0] - (all_there ? 1 : 0); i++)
+        function(handle, stubs[i].stub, stubs[i].name, stubs[i].name, -1, 0, 0, 0, 0, 0);
+    void (*variable)(void **, void *, const char *, const char *, int, size_t, int, int) = find("__cudaRegisterVar");
+    variable(handle, &factor, "factor", "factor", 0, 4, 1, 0);
+    variable(handle, &total, "total", "total", 0, 4, 0, 0);
     ((void (*)(void **))find("__cudaRegisterFatBinaryEnd"))(handle);
 }
 
@@ -109,7 +113,7 @@ static void *arguments[] = {&memory, &three};
 
 static void begin(void)
 {
-    register_code();
+    register_code(1);
     ASK("cudaMalloc(64)", cudaMalloc, (void **, size_t), &memory, 64);
     ASK("cudaMemset", cudaMemset, (void *, int, size_t), memory, 0, 64);
 }
@@ -158,7 +162,6 @@ static void launches(void)
     LAUNCH("shared 5 GiB", &nothing, D(1, 1, 1), D(1, 1, 1), 5ull << 30, NULL);
     LAUNCH("not registered", &unknown, D(1, 1, 1), D(1, 1, 1), 0, NULL);
     LAUNCH("null", NULL, D(1, 1, 1), D(1, 1, 1), 0, NULL);
-    LAUNCH("not in the code", &absent, D(1, 1, 1), D(1, 1, 1), 0, NULL);
     ASK("sync", cudaDeviceSynchronize, (void), );
     unsigned result = 9;
     ASK("copy", cudaMemcpy, (void *, const void *, size_t, int), &result, memory, 4, 2);
@@ -184,7 +187,6 @@ static void symbols(void)
     ASK("address of none", cudaGetSymbolAddress, (void **, const void *), &at, &unknown);
     ASK("size", cudaGetSymbolSize, (size_t *, const void *), &size, &total);
     value("size", (long long)size);
-    ASK("size null", cudaGetSymbolSize, (size_t *, const void *), NULL, &total);
 #define TO (const void *, const void *, size_t, size_t, int)
     ASK("to", cudaMemcpyToSymbol, TO, &factor, &number, 4, 0, 1);
     ASK("to, too much", cudaMemcpyToSymbol, TO, &factor, &number, 8, 0, 1);
@@ -343,7 +345,6 @@ static void devices(void)
     ASK("entry none", cudaGetDriverEntryPoint, ENTRY, "cuNothing", &f, 0, &status);
     value("entry none", status);
     ASK("entry flags 8", cudaGetDriverEntryPoint, ENTRY, "cuMemAlloc", &f, 8, &status);
-    ASK("entry null", cudaGetDriverEntryPoint, ENTRY, NULL, &f, 0, &status);
     ASK("cudaDeviceReset", cudaDeviceReset, (void), );
     ASK("cudaFree after the reset", cudaFree, (void *), NULL);
 }
@@ -411,10 +412,121 @@ static void functions(void)
     value("blocks", blocks);
 }
 
+/* A kernel that was registered but is not in the code. */
+static void missing(void)
+{
+    register_code(0);
+    LAUNCH("one that is there", &nothing, D(1, 1, 1), D(1, 1, 1), 0, NULL);
+    LAUNCH("one that is not", &absent, D(1, 1, 1), D(1, 1, 1), 0, NULL);
+    last("one that is not");
+    void *at = NULL;
+    ASK("address", cudaGetSymbolAddress, (void **, const void *), &at, &factor);
+}
+
+static void names(void)
+{
+    for (int code = 0; code <= 1002; code++)
+        if (strcmp(name_of(code), "unrecognized error code"))
+            printf("%s.%d: %s | %s\n", group, code, name_of(code), text_of(code));
+}
+
+/* The same call for each value of an argument. */
+#define SWEEP(label, from, to, ...)                                                                                \
+    for (int i = from; i <= to; i++) {                                                                             \
+        char text[96];                                                                                             \
+        snprintf(text, sizeof text, "%s %d", label, i);                                                            \
+        ASK(text, __VA_ARGS__);                                                                                    \
+    }
+
+static void attributes(void)
+{
+    int number = 9;
+    SWEEP("attribute", 0, 150, cudaDeviceGetAttribute, (int *, int, int), &number, i, 0)
+    SWEEP("between a device and itself", 0, 6, cudaDeviceGetP2PAttribute, (int *, int, int, int), &number, i, 0, 0)
+    SWEEP("can access", 0, 1, cudaDeviceCanAccessPeer, (int *, int, int), &number, 0, i)
+    SWEEP("enable access", 0, 1, cudaDeviceEnablePeerAccess, (int, unsigned), i, 0)
+    SWEEP("disable access", 0, 1, cudaDeviceDisablePeerAccess, (int), i)
+}
+
+static void settings(void)
+{
+    size_t limit = 0;
+    int number = 9;
+    SWEEP("limit", 0, 9, cudaDeviceGetLimit, (size_t *, int), &limit, i)
+    SWEEP("set limit", 0, 9, cudaDeviceSetLimit, (int, size_t), i, 1 << 16)
+    SWEEP("set limit to 0", 0, 9, cudaDeviceSetLimit, (int, size_t), i, 0)
+    SWEEP("cache", -1, 5, cudaDeviceSetCacheConfig, (int), i)
+    SWEEP("bank size", -1, 4, cudaDeviceSetSharedMemConfig, (int), i)
+    ASK("cache", cudaDeviceGetCacheConfig, (int *), &number);
+    ASK("bank size", cudaDeviceGetSharedMemConfig, (int *), &number);
+    SWEEP("device flags", 0, 40, cudaSetDeviceFlags, (unsigned), (unsigned)i)
+    ASK("choose null", cudaChooseDevice, (int *, const void *), NULL, NULL);
+    SWEEP("set device", 0, 1, cudaSetDevice, (int), i)
+    SWEEP("initialise", 0, 40, cudaInitDevice, (int, unsigned, unsigned), 0, (unsigned)i, 1)
+    SWEEP("initialise device", -1, 1, cudaInitDevice, (int, unsigned, unsigned), i, 0, 0)
+}
+
+static void flags(void)
+{
+    void *made = NULL;
+    unsigned word = 9;
+    SWEEP("event", 0, 16, cudaEventCreateWithFlags, (void **, unsigned), &made, (unsigned)i)
+    SWEEP("stream", 0, 4, cudaStreamCreateWithFlags, (void **, unsigned), &made, (unsigned)i)
+    SWEEP("priority", -7, 2, cudaStreamCreateWithPriority, (void **, unsigned, int), &made, 1, i)
+    SWEEP("host memory", 0, 16, cudaHostAlloc, (void **, size_t, unsigned), &made, 64, (unsigned)i)
+    ASK("of host memory", cudaHostGetFlags, (unsigned *, void *), &word, made);
+    ASK("of no memory", cudaHostGetFlags, (unsigned *, void *), &word, &word);
+    SWEEP("managed", 0, 5, cudaMallocManaged, (void **, size_t, unsigned), &made, 64, (unsigned)i)
+    SWEEP("graph", 0, 2, cudaGraphCreate, (void **, unsigned), &made, (unsigned)i)
+    void *graph = NULL, *runs = NULL;
+    ASK("graph", cudaGraphCreate, (void **, unsigned), &graph, 0);
+    SWEEP("instantiate", 0, 16, cudaGraphInstantiate, (void **, void *, u64), &runs, graph, (u64)i)
+    ASK("launch", cudaGraphLaunch, (void *, void *), runs, NULL);
+    SWEEP("capture of the legacy stream", -1, 3, cudaStreamBeginCapture, (void *, int), NULL, i)
+    SWEEP("capture of the thread's stream", -1, 3, cudaStreamBeginCapture, (void *, int), (void *)2, i)
+    ASK("end", cudaStreamEndCapture, (void *, void **), (void *)2, &graph);
+    ASK("end again", cudaStreamEndCapture, (void *, void **), (void *)2, &graph);
+    SWEEP("attach", 0, 6, cudaStreamAttachMemAsync, (void *, void *, size_t, unsigned), NULL, made, 0, (unsigned)i)
+}
+
+static void arrays(void)
+{
+    void *array = NULL;
+    for (int kind = 0; kind <= 4; kind++)
+        for (int bits = 8; bits <= 64; bits *= 2)
+            for (int count = 1; count <= 4; count++) {
+                channels c = {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0, kind};
+                char text[96];
+                snprintf(text, sizeof text, "kind %d, %d times %d bits", kind, count, bits);
+                ASK(text, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &c, 16, 16, 0);
+            }
+    channels one = {32, 0, 0, 0, 2};
+    SWEEP("flags", 0, 130, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &one, 16, 16, (unsigned)i)
+    SWEEP("width", 0, 1, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &one, (size_t)i, 0, 0)
+    SWEEP("3D flags", 0, 15, cudaMalloc3DArray, (void **, const channels *, extent, unsigned), &array, &one, ((extent){6, 6, 6}), (unsigned)i)
+    ASK("free", cudaFreeArray, (void *), array);
+    ASK("free null", cudaFreeArray, (void *), NULL);
+}
+
+static void advice(void)
+{
+    void *managed = NULL;
+    typedef struct { int type, id; } location;
+    ASK("managed", cudaMallocManaged, (void **, size_t, unsigned), &managed, 1 << 16, 1);
+    SWEEP("advice", 0, 8, cudaMemAdvise, (const void *, size_t, int, location), managed, 1 << 16, i, ((location){1, 0}))
+    SWEEP("location", 0, 6, cudaMemAdvise, (const void *, size_t, int, location), managed, 1 << 16, 3, ((location){i, 0}))
+    SWEEP("prefetch to", 0, 6, cudaMemPrefetchAsync, (const void *, size_t, location, unsigned, void *), managed, 1 << 16, ((location){i, 0}), 0, NULL)
+    SWEEP("prefetch flags", 0, 2, cudaMemPrefetchAsync, (const void *, size_t, location, unsigned, void *), managed, 1 << 16, ((location){1, 0}), (unsigned)i, NULL)
+    int number = 9;
+    SWEEP("range attribute", 0, 9, cudaMemRangeGetAttribute, (void *, size_t, int, const void *, size_t), &number, 4, i, managed, 1 << 16)
+    SWEEP("range attribute of 8 bytes", 0, 9, cudaMemRangeGetAttribute, (void *, size_t, int, const void *, size_t), &managed, 8, i, managed, 1 << 16)
+}
+
 static const struct { const char *name; void (*run)(void); } GROUPS[] = {
     {"errors", errors}, {"threads", threads}, {"launches", launches}, {"symbols", symbols}, {"copies", copies},
     {"allocations", allocations}, {"pointers", pointers}, {"streams", streams}, {"devices", devices},
-    {"functions", functions}, {"illegal", illegal}, {"trapped", trapped},
+    {"functions", functions}, {"missing", missing}, {"names", names}, {"attributes", attributes},
+    {"settings", settings}, {"flags", flags}, {"arrays", arrays}, {"advice", advice}, {"illegal", illegal}, {"trapped", trapped},
 };
 
 int main(int count, char **words)

@@ -55,8 +55,7 @@ pub fn primary(device: &Arc<Device>) -> Result<Arc<Context>> {
 pub fn set_device(ordinal: i32) -> Result<()> {
     let primary = primary(device_at(ordinal)?)?;
     DEVICE.set(ordinal);
-    context::set_current(Some(primary))?;
-    Ok(context::check_current()?)
+    Ok(context::set_current(Some(primary))?)
 }
 
 /// Remembers the thread's device when its context goes.

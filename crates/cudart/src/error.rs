@@ -26,6 +26,7 @@ impl Error {
     pub const INVALID_DEVICE_FUNCTION: Error = Error(98);
     pub const NO_KERNEL_IMAGE: Error = Error(209);
     pub const INVALID_HANDLE: Error = Error(400);
+    pub const SYMBOL_NOT_FOUND: Error = Error(500);
     pub const NOT_SUPPORTED: Error = Error(801);
     pub const UNKNOWN: Error = Error(999);
 }
@@ -55,12 +56,12 @@ const TEXTS: &[(Code, &CStr)] = &[
     (19, c"texture is not bound to a pointer"),
     (20, c"invalid channel descriptor"),
     (21, c"invalid copy direction for memcpy"),
-    (22, c"the address of a constant variable was taken"),
+    (22, c"invalid address of constant"),
     (23, c"fetch from texture failed"),
     (24, c"cannot fetch from a texture that is not bound"),
     (25, c"incorrect use of __syncthreads()"),
     (26, c"linear filtering not supported for non-float type"),
-    (27, c"read as normalized float not supported for 32-bit non float type"),
+    (27, c"read as normalized float not supported for data type"),
     (28, c"device emulation mode and device execution mode cannot be mixed"),
     (31, c"feature not yet implemented"),
     (32, c"memory size or pointer value too large to fit in 32 bit"),
@@ -71,17 +72,27 @@ const TEXTS: &[(Code, &CStr)] = &[
     (43, c"duplicate global variable looked up by string name"),
     (44, c"duplicate texture looked up by string name"),
     (45, c"duplicate surface looked up by string name"),
-    (49, c"attempted to use CUDA with an incompatible context"),
+    (49, c"incompatible driver context"),
     (52, c"__global__ function call is not configured"),
     (53, c"unspecified launch failure in prior launch"),
-    (65, c"launch exceeded maximum depth of nested launches"),
-    (66, c"launch failed because kernel uses unsupported, file-scoped textures"),
-    (67, c"launch failed because kernel uses unsupported, file-scoped surfaces"),
-    (68, c"cudaDeviceSynchronize failed because caller's grid depth exceeds the limit"),
-    (69, c"launch failed because launch would exceed the pending launch count"),
+    (65, c"launch would exceed maximum depth of nested launches"),
+    (
+        66,
+        c"launch failed because kernel uses unsupported, file-scoped textures (texture objects are supported)",
+    ),
+    (
+        67,
+        c"launch failed because kernel uses unsupported, file-scoped surfaces (surface objects are supported)",
+    ),
+    (
+        68,
+        c"cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth",
+    ),
+    (69, c"launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount"),
     (98, c"invalid device function"),
     (103, c"integrity checks failed"),
     (127, c"startup failure in cuda runtime"),
+    (10000, c"api failure base"),
 ];
 
 fn texts() -> &'static HashMap<Code, CString> {

@@ -157,7 +157,7 @@ impl Entry {
         if lock(&self.binary.missing).insert(self.name.to_string()) {
             log::say(Level::Error, || format!("kernel {} is not in the code registered for it", self.name));
         }
-        Error::INVALID_DEVICE_FUNCTION
+        Error::SYMBOL_NOT_FOUND
     }
 }
 
@@ -191,8 +191,10 @@ pub fn function_of(named: u64, again: bool) -> Result<u64> {
 fn find(named: u64) -> Result<u64> {
     let context = current::context()?;
     let Some(entry) = read(|all| all.functions.get(&named).cloned()) else {
+        // What is no stub is taken for a handle (recorded on an H200).
+        let unknown = if named == 0 { Error::INVALID_DEVICE_FUNCTION } else { Error::INVALID_HANDLE };
         let function = library::function_or_kernel(named, || Ok(context));
-        return Ok(function.map_err(|_| Error::INVALID_DEVICE_FUNCTION)?.handle);
+        return Ok(function.map_err(|_| unknown)?.handle);
     };
     let module = entry.binary.module(&context)?;
     Ok(module.function(entry.name.as_bytes()).map_err(|_| entry.missing())?.handle)

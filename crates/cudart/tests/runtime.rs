@@ -191,11 +191,10 @@ fn symbol(to: &mut u32, of: *const c_void) -> u32 {
 }
 
 const INVALID_VALUE: u32 = 1;
-const INVALID_CONFIGURATION: u32 = 9;
+const SYMBOL_NOT_FOUND: u32 = 500;
 const INVALID_SYMBOL: u32 = 13;
 const INVALID_DIRECTION: u32 = 21;
 const MISSING_CONFIGURATION: u32 = 52;
-const INVALID_DEVICE_FUNCTION: u32 = 98;
 const INVALID_DEVICE: u32 = 101;
 const INVALID_HANDLE: u32 = 400;
 const NOT_READY: u32 = 600;
@@ -259,17 +258,17 @@ fn both_protocols_launch_and_variables_are_shared() {
 fn errors_are_the_runtimes() {
     alone("errors_are_the_runtimes", || {
         let memory = device_memory(&[1]);
-        assert_eq!(launch(&TIMES, ONE, Dim(2048, 1, 1), memory, 1), INVALID_CONFIGURATION);
-        assert_eq!(call!(cudaPeekAtLastError()), INVALID_CONFIGURATION);
+        assert_eq!(launch(&TIMES, ONE, Dim(2048, 1, 1), memory, 1), INVALID_VALUE);
+        assert_eq!(call!(cudaPeekAtLastError()), INVALID_VALUE);
         assert_eq!(
             call!(cudaDeviceSynchronize()),
             0,
             "not sticky, and success does not reset the last error"
         );
-        assert_eq!([last_error(), last_error()], [INVALID_CONFIGURATION, 0]);
-        assert_eq!(launch(&TIMES, Dim(0, 1, 1), ONE, memory, 1), INVALID_CONFIGURATION);
-        assert_eq!(launch(&UNKNOWN, ONE, ONE, memory, 1), INVALID_DEVICE_FUNCTION);
-        assert_eq!(launch(&MISSING, ONE, ONE, memory, 1), INVALID_DEVICE_FUNCTION);
+        assert_eq!([last_error(), last_error()], [INVALID_VALUE, 0]);
+        assert_eq!(launch(&TIMES, Dim(0, 1, 1), ONE, memory, 1), INVALID_VALUE);
+        assert_eq!(launch(&UNKNOWN, ONE, ONE, memory, 1), INVALID_HANDLE);
+        assert_eq!(launch(&MISSING, ONE, ONE, memory, 1), SYMBOL_NOT_FOUND);
         let mut value = 0;
         assert_eq!(symbol(&mut value, stub(&UNKNOWN)), INVALID_SYMBOL);
         assert_eq!(copy(memory, from_ref(&value).cast(), 4, 5), INVALID_DIRECTION);

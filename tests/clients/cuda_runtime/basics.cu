@@ -160,7 +160,7 @@ int main()
     CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, add, 128, 0));
     SAME("an occupancy is positive", value > 0, 1);
     add<<<1, 2048>>>(a, b, c, n);
-    SAME("the error of a large block", cudaGetLastError(), cudaErrorInvalidConfiguration);
+    SAME("the error of a large block", cudaGetLastError(), cudaErrorInvalidValue);
     SAME("it was reset", cudaGetLastError(), cudaSuccess);
 
     refuse<<<1, 1>>>(3);

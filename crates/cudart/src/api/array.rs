@@ -43,7 +43,7 @@ fn format_of(channels: Channels) -> Result<(u32, u32)> {
             return Ok((format + kind - first, count));
         }
     }
-    if kind == kind::NV12 {
+    if kind == kind::NV12 && bits == [8, 8, 8, 0] {
         return Ok((NV12_FORMAT, count));
     }
     let same = bits.iter().take(count as usize).all(|b| *b == bits[0]);

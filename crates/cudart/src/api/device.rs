@@ -150,11 +150,8 @@ api! {
     Nothing Legal fn cudaInitDevice(device: i32, device_flags: u32, flags: u32) {
         /// `cudaInitDeviceFlagsAreValid`.
         const HAS_FLAGS: u32 = 1;
-        if flags > HAS_FLAGS {
-            return Err(Error::INVALID_VALUE);
-        }
         let known = current::device_at(device)?;
-        if flags == HAS_FLAGS {
+        if flags & HAS_FLAGS != 0 {
             checked(cu::cuDevicePrimaryCtxSetFlags_v2(device, device_flags))?;
         }
         current::primary(known).map(|_| ())
@@ -163,7 +160,7 @@ api! {
     Driver Legal fn cudaSetValidDevices(list: In<i32>, count: i32) {
         let count = usize::try_from(count).map_err(|_| Error::INVALID_VALUE)?;
         for device in list.list(count)? {
-            current::device_at(device)?;
+            current::device_at(device).map_err(|_| Error::INVALID_VALUE)?;
         }
         Ok(())
     }

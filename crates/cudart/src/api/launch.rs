@@ -23,7 +23,7 @@ const GRID: [u32; 3] = [5, 6, 7];
 const THREADS: u32 = 1;
 
 /// The error of a launch that the driver calls invalid: that of its configuration, if the device could not run
-/// a grid or a block like that.
+/// a grid or a block like that. From version 13 on, launches no longer tell (recorded on an H200).
 #[cold]
 fn refused(error: Error, grid: Dim3, block: Dim3) -> Error {
     let limit = |number| {
@@ -57,7 +57,20 @@ pub(super) fn launch(
     with_function(named, |function| {
         cu::cuLaunchKernel(function, g.x, g.y, g.z, b.x, b.y, b.z, bytes, stream, params, 0)
     })
-    .map_err(|error| refused(error, grid, block))
+}
+
+/// A launch whose blocks can all wait for each other.
+fn cooperative(named: u64, g: Dim3, b: Dim3, params: u64, shared: usize, stream: u64) -> Result<()> {
+    let bytes = shared_size(shared)?;
+    with_function(named, |function| {
+        cu::cuLaunchCooperativeKernel(function, g.x, g.y, g.z, b.x, b.y, b.z, bytes, stream, params)
+    })
+}
+
+/// A launch with a configuration in memory.
+fn configured(config: In<LaunchConfig>, named: u64, params: u64, own: bool) -> Result<()> {
+    let made = config_of(config, own)?;
+    with_function(named, |function| cu::cuLaunchKernelEx(&made, function, params, 0))
 }
 
 /// The driver's form of a launch's configuration.
@@ -148,24 +161,37 @@ api! {
         launch(named, grid, block, params, shared, stream_of(stream, own))
     }
 
+    Context Appends fn cudaLaunchKernel_in_12 / cudaLaunchKernel_ptsz_in_12 (
+        named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
+    ) |own| {
+        launch(named, grid, block, params, shared, stream_of(stream, own))
+            .map_err(|error| refused(error, grid, block))
+    }
+
     Context Appends fn cudaLaunchCooperativeKernel / cudaLaunchCooperativeKernel_ptsz (
         named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
-        let (bytes, stream) = (shared_size(shared)?, stream_of(stream, own));
-        let (g, b) = (grid, block);
-        with_function(named, |function| {
-            cu::cuLaunchCooperativeKernel(function, g.x, g.y, g.z, b.x, b.y, b.z, bytes, stream, params)
-        })
-        .map_err(|error| refused(error, grid, block))
+        cooperative(named, grid, block, params, shared, stream_of(stream, own))
+    }
+
+    Context Appends fn cudaLaunchCooperativeKernel_in_12 / cudaLaunchCooperativeKernel_ptsz_in_12 (
+        named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
+    ) |own| {
+        cooperative(named, grid, block, params, shared, stream_of(stream, own))
+            .map_err(|error| refused(error, grid, block))
     }
 
     Context Appends fn cudaLaunchKernelExC / cudaLaunchKernelExC_ptsz (
         config: In<LaunchConfig>, named: u64, params: u64,
     ) |own| {
-        let made = config_of(config, own)?;
+        configured(config, named, params, own)
+    }
+
+    Context Appends fn cudaLaunchKernelExC_in_12 / cudaLaunchKernelExC_ptsz_in_12 (
+        config: In<LaunchConfig>, named: u64, params: u64,
+    ) |own| {
         let LaunchConfig { grid, block, .. } = config.get()?;
-        with_function(named, |function| cu::cuLaunchKernelEx(&made, function, params, 0))
-            .map_err(|error| refused(error, grid, block))
+        configured(config, named, params, own).map_err(|error| refused(error, grid, block))
     }
 
     Context Legal fn cudaFuncGetAttributes(out: Out<Attributes>, named: u64) {

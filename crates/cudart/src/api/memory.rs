@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use crate::abi::{In, Out};
 use crate::error::checked;
 use crate::types::{Copy3D, Extent, Memcpy2D, Memcpy3D, PeerCopy3D, Pitched};
-use crate::{Error, Result, api, cu, registered};
+use crate::{Error, Result, api, cu, current, registered};
 
 use super::array::element_size;
 use super::device::context_of;
@@ -105,11 +105,11 @@ fn plane(to: End, from: End, width: usize, height: usize, direction: u32, when: 
 }
 
 fn line(to: u64, from: u64, size: usize, direction: u32, when: When) -> Result<()> {
-    if direction > kind::DEFAULT {
-        return Err(Error::INVALID_MEMCPY_DIRECTION);
-    }
     if size == 0 {
         return Ok(());
+    }
+    if direction > kind::DEFAULT {
+        return Err(Error::INVALID_MEMCPY_DIRECTION);
     }
     checked(match (direction, when) {
         (kind::HOST_TO_HOST, _) => {
@@ -351,7 +351,7 @@ fn host_memory(out: Out<u64>, size: usize, flags: u32) -> Result<()> {
         out.set(0);
         return Ok(());
     }
-    checked(cu::cuMemHostAlloc(out.address(), size, flags))
+    checked(cu::cuMemHostAlloc(out.address(), size, flags)).inspect_err(|_| out.set(0))
 }
 
 /// `cudaPointerAttributes`, without the reserved end that 13 added.
@@ -392,12 +392,14 @@ fn pointer_attributes(at: u64) -> Result<PointerAttributes> {
 }
 
 api! {
-    Context Unsafe fn cudaMalloc(out: Out<u64>, size: usize) {
+    Driver Unsafe fn cudaMalloc(out: Out<u64>, size: usize) {
         out.required()?;
         if size == 0 {
+            // Nothing is asked of the context, which may have failed (recorded on an H200).
             out.set(0);
             return Ok(());
         }
+        current::context_id()?;
         checked(cu::cuMemAlloc_v2(out.address(), size))
     }
 
@@ -406,6 +408,10 @@ api! {
     }
 
     Context Unsafe fn cudaMallocManaged(out: Out<u64>, size: usize, flags: u32) {
+        if size == 0 {
+            out.required()?.set(0);
+            return Ok(());
+        }
         checked(cu::cuMemAllocManaged(out.address(), size, flags))
     }
 

@@ -1,0 +1,58 @@
+//! Our runtime answers as NVIDIA's did on an H200: `tests/probe/cudart.c` asks both, and
+//! `data/h200-580-cudart-13.0.txt` holds what the hardware's said.
+
+mod library;
+
+use std::path::Path;
+use std::process::Command;
+
+const RECORDED: &str = include_str!("data/h200-580-cudart-13.0.txt");
+
+/// Answers that differ, by their beginnings, and why.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("arrays.flags 64:", "sparse arrays are not there"),
+    ("arrays.flags 72:", "sparse arrays are not there"),
+    ("arrays.flags 128:", "arrays whose memory is mapped later are not there"),
+    ("arrays.flags 130:", "arrays whose memory is mapped later are not there"),
+    (
+        "illegal.malloc after the reset:",
+        "a reset repairs the device here; on the H200 only a new process did",
+    ),
+    (
+        "trapped.malloc after the reset:",
+        "a reset repairs the device here; on the H200 only a new process did",
+    ),
+];
+
+#[test]
+fn answers_are_the_hardwares() {
+    let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/probe/cudart.c");
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("cudart");
+    let built = Command::new("cc")
+        .args(["-O1", "-DALONE", "-o"])
+        .arg(&program)
+        .arg(&probe)
+        .args(["-ldl", "-lpthread"])
+        .status()
+        .expect("a C compiler (apt install gcc)");
+    assert!(built.success());
+    let output = Command::new(&program)
+        .arg(library::front(13))
+        .env("ANYWARP_COMPUTE_CAPABILITY", "9.0")
+        .env("ANYWARP_LOG", "off")
+        .output()
+        .expect("the probe runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let recorded: Vec<&str> = RECORDED.lines().filter(|line| !line.starts_with('#')).collect();
+    let said: Vec<&str> = said.lines().collect();
+    assert_eq!(said.len(), recorded.len(), "as many answers; {}", String::from_utf8_lossy(&output.stderr));
+    let mut wrong = Vec::new();
+    for (ours, theirs) in said.iter().zip(&recorded) {
+        let excepted = EXCEPTIONS.iter().any(|(start, _)| theirs.starts_with(start));
+        if excepted == (ours == theirs) {
+            wrong.push(format!("here {ours}, recorded {theirs}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} answers differ, or need no exception:\n{}", wrong.len(), wrong.join("\n"));
+}
