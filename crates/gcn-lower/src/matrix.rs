@@ -122,9 +122,6 @@ impl Registers {
     /// Lowers a matrix product; whether the name is one.
     pub fn matrix(&mut self, inst: &Inst, name: &str) -> Result<bool> {
         if let Some(rest) = name.strip_prefix("v_wmma_") {
-            if self.generation == Generation::Gfx12 {
-                return Err("matrix products of gfx12 are not supported".to_owned());
-            }
             self.wave_product(inst, rest)?;
             return Ok(true);
         }
@@ -435,15 +432,19 @@ impl Registers {
         Ok(())
     }
 
-    /// `v_wmma`: a product of 16 by 16 elements. A row of A, or a column of B, is in each of the first 16
-    /// lanes.
+    /// `v_wmma`: a product of 16 by 16 elements. On gfx11 a row of A, or a column of B, is in each of the first 16
+    /// lanes. On gfx12 each group of 16 lanes has a part of it, and as many rows of the result one after the
+    /// other, of which f16 and bf16 are two to a word.
     fn wave_product(&mut self, inst: &Inst, name: &str) -> Result<()> {
         let (to, _) = name.split_once('_').ok_or("its shape is not known")?;
         let sources = [Role::Src0, Role::Src1].map(|role| operand(inst, role).copied());
         let [a, b] = sources;
         let (a, b) = (a?, b?);
         let result = *operand(inst, Role::Vdst)?;
-        let p = Product::of_name(name, a.bits.into(), 16, false).ok_or("its shape is not known")?;
+        let parted = self.generation == Generation::Gfx12;
+        let groups = if parted { self.lanes / 16 } else { 1 };
+        let p =
+            Product::of_name(name, u32::from(a.bits) * groups, 16, false).ok_or("its shape is not known")?;
         let (low, high) = (inst.modifier(Mod::NegLo), inst.modifier(Mod::NegHi));
         let is_int = matches!(p.a, Element::Int(..));
         let mut words = [self.all_words(&a)?, self.all_words(&b)?];
@@ -472,51 +473,78 @@ impl Registers {
         let lane = self.lane();
         let column = self.amount(lane, 16);
         let group = self.divided(lane, 16);
-        let words_b = self.words_of_lane(&words[1], column);
-        let step = self.lanes / 16;
+        let words_b: Vec<_> = (0..groups)
+            .map(|part| {
+                let from = self.plus(column, part * 16);
+                self.words_of_lane(&words[1], from)
+            })
+            .collect();
+        let clamp = is_int && inst.modifier(Mod::Clamp) == 1;
+        // Elements of the result in a word, and the number of words.
+        let each = if parted && half.is_some() { 2 } else { 1 };
+        let count = c.len() as u32;
         let mut results = Vec::new();
-        for (r, (c, old)) in c.into_iter().zip(old).enumerate() {
-            let row = self.plus(group, r as u32 * step);
-            let words_a = self.words_of_lane(&words[0], row);
-            let mut sum = match half {
-                Some(fmt) => {
-                    let part = self.half_of(c, upper);
-                    let mode = FloatMode::rn(Fmt::F32);
-                    self.op1(Op::FloatToFloat { from: fmt, mode, relu: false }, &[part])
-                }
-                None => c,
-            };
-            if !is_int {
-                sum = self.signed(Fmt::F32, sum, high >> 2 & 1 == 1, low >> 2 & 1 == 1);
-            }
-            let clamp = is_int && inst.modifier(Mod::Clamp) == 1;
-            if clamp {
-                sum = self.op1(Op::Sext { from: Ty::I32, to: Ty::I64 }, &[sum]);
-            }
-            for index in 0..p.k {
-                let x = self.element(&words_a, index, first)?;
-                let y = self.element(&words_b, index, second)?;
-                sum = if clamp {
-                    let product = self.int(IntOp::Mul, x, y);
-                    let product = self.op1(Op::Sext { from: Ty::I32, to: Ty::I64 }, &[product]);
-                    self.int(IntOp::Add, sum, product)
+        for (r, (c, old)) in (0u32..).zip(c.into_iter().zip(old)) {
+            let mut sums = Vec::new();
+            for part in 0..each {
+                let row = if parted {
+                    let first = self.times(group, count * each);
+                    self.plus(first, r * each + part)
                 } else {
-                    self.accumulated(first, x, y, sum)
+                    self.plus(group, r * (self.lanes / 16))
                 };
+                let mut sum = match half {
+                    Some(fmt) => {
+                        let of = self.half_of(c, if parted { part == 1 } else { upper });
+                        let mode = FloatMode::rn(Fmt::F32);
+                        self.op1(Op::FloatToFloat { from: fmt, mode, relu: false }, &[of])
+                    }
+                    None => c,
+                };
+                if !is_int {
+                    sum = self.signed(Fmt::F32, sum, high >> 2 & 1 == 1, low >> 2 & 1 == 1);
+                }
+                if clamp {
+                    sum = self.op1(Op::Sext { from: Ty::I32, to: Ty::I64 }, &[sum]);
+                }
+                for (words_b, place) in words_b.iter().zip(0..) {
+                    let from = self.plus(row, place * 16);
+                    let words_a = self.words_of_lane(&words[0], from);
+                    for index in 0..p.k / groups {
+                        let x = self.element(&words_a, index, first)?;
+                        let y = self.element(words_b, index, second)?;
+                        sum = if clamp {
+                            let product = self.int(IntOp::Mul, x, y);
+                            let product = self.op1(Op::Sext { from: Ty::I32, to: Ty::I64 }, &[product]);
+                            self.int(IntOp::Add, sum, product)
+                        } else {
+                            self.accumulated(first, x, y, sum)
+                        };
+                    }
+                }
+                if clamp {
+                    let op = Op::IntSat { from: Ty::I64, from_signed: true, to: Ty::I32, to_signed: true };
+                    sum = self.op1(op, &[sum]);
+                }
+                sums.push(match half {
+                    Some(fmt) => {
+                        let mode = FloatMode::rn(fmt);
+                        self.op1(Op::FloatToFloat { from: Fmt::F32, mode, relu: false }, &[sum])
+                    }
+                    None => sum,
+                });
             }
-            if clamp {
-                let op = Op::IntSat { from: Ty::I64, from_signed: true, to: Ty::I32, to_signed: true };
-                sum = self.op1(op, &[sum]);
-            }
-            results.push(match half {
-                Some(fmt) => {
-                    let mode = FloatMode::rn(fmt);
-                    let value = self.op1(Op::FloatToFloat { from: Fmt::F32, mode, relu: false }, &[sum]);
+            results.push(match (half, sums[..].try_into()) {
+                (None, _) => sums[0],
+                (Some(_), Ok(both)) => {
+                    let both: [Value; 2] = both;
+                    self.op1(Op::Pack { part: Ty::I16, whole: Ty::I32 }, &both)
+                }
+                (Some(_), Err(_)) => {
                     let other = self.half_of(old, !upper);
-                    let parts = if upper { [other, value] } else { [value, other] };
+                    let parts = if upper { [other, sums[0]] } else { [sums[0], other] };
                     self.op1(Op::Pack { part: Ty::I16, whole: Ty::I32 }, &parts)
                 }
-                None => sum,
             });
         }
         self.write_words(&result, &results)

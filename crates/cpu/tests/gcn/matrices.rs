@@ -68,6 +68,8 @@ struct Shape {
     types: [Type; 2],
     each: usize,
     result: Type,
+    /// Whether each group of 16 lanes has a part of each row (gfx12).
+    parted: bool,
     /// The block of A that a block of the result is a product of.
     of_block: fn(usize) -> usize,
     /// The lane that B of a lane comes from.
@@ -90,6 +92,7 @@ const fn shape(
         types,
         each,
         result,
+        parted: false,
         of_block: |block| block,
         of_lane: |lane| lane,
     }
@@ -190,6 +193,29 @@ const GFX1100: &[Shape] = &[
     Shape { controls: " neg_lo:[1,1,0]", ..shape("v_wmma_i32_16x16x16_iu4", [16; 3], 1, [I4; 2], 16, I8) },
 ];
 
+const GFX1201: &[Shape] = &[
+    parted(shape("v_wmma_f32_16x16x16_f16", [16; 3], 1, [F16; 2], 8, F32)),
+    parted(shape("v_wmma_f32_16x16x16_bf16", [16; 3], 1, [Bf16; 2], 8, F32)),
+    parted(shape("v_wmma_f16_16x16x16_f16", [16; 3], 1, [F16; 2], 8, F16)),
+    parted(shape("v_wmma_f32_16x16x16_fp8_bf8", [16; 3], 1, [Fp8, Bf8], 8, F32)),
+    Shape {
+        controls: " neg_lo:[1,1,0]",
+        ..parted(shape("v_wmma_i32_16x16x16_iu8", [16; 3], 1, [I8; 2], 8, I8))
+    },
+    Shape {
+        controls: " neg_lo:[1,1,0]",
+        ..parted(shape("v_wmma_i32_16x16x16_iu4", [16; 3], 1, [I4; 2], 8, I8))
+    },
+    Shape {
+        controls: " neg_lo:[1,1,0]",
+        ..parted(shape("v_wmma_i32_16x16x32_iu4", [16, 16, 32], 1, [I4; 2], 16, I8))
+    },
+];
+
+const fn parted(shape: Shape) -> Shape {
+    Shape { parted: true, ..shape }
+}
+
 impl Shape {
     fn is_wave32(&self) -> bool {
         self.name.starts_with("v_wmma")
@@ -202,6 +228,7 @@ impl Shape {
     /// The lane and the slot of an element of A or B: its row or column, its block and its place in k.
     fn source(&self, block: usize, row: usize, k: usize, each: usize) -> (usize, usize) {
         match self.size[0] {
+            _ if self.parted => (row + 16 * (k / each), k % each),
             _ if self.is_wave32() => (row, k),
             4 if self.types[0] == F64 => (row + 4 * block + 16 * k, 0),
             size if self.blocks > 1 => (row + size * block, k),
@@ -212,6 +239,7 @@ impl Shape {
     /// The lane and the register of an element of the result.
     fn result(&self, block: usize, i: usize, j: usize) -> (usize, usize) {
         match self.size[0] {
+            _ if self.parted => (j + 16 * (i / 8), i % 8),
             _ if self.is_wave32() => (j + 16 * (i % 2), i / 2),
             4 if self.types[0] == F64 => (j + 4 * block + 16 * i, 0),
             16 if self.types[0] == F64 => (j + 16 * (i % 4), i / 4),
@@ -221,9 +249,17 @@ impl Shape {
         }
     }
 
+    /// Bits of an element of the result in a register.
+    fn element(&self) -> usize {
+        if self.parted && self.result == F16 { 16 } else { self.result.bits().max(32) }
+    }
+
     /// Words of the result.
     fn words(&self) -> usize {
         let lanes = if self.is_wave32() { 32 } else { 64 };
+        if self.parted {
+            return 8 * self.element() / 32;
+        }
         self.size[0] * self.size[1] * self.blocks / lanes * if self.result == F64 { 2 } else { 1 }
     }
 }
@@ -252,7 +288,7 @@ fn assembly(target: &str, shape: &Shape) -> String {
     line(".text\n.globl k\n.p2align 8\n.type k,@function\nk:");
     line(if new { "s_load_b128 s[8:11], s[0:1], 0x0" } else { "s_load_dwordx4 s[8:11], s[0:1], 0x0" });
     line(&format!("v_mul_u32_u24 v1, {}, v0\nv_mul_u32_u24 v2, {}, v0", IN * 4, OUT * 4));
-    line("s_waitcnt lgkmcnt(0)");
+    line(if shape.parted { "s_wait_kmcnt 0x0" } else { "s_waitcnt lgkmcnt(0)" });
     for group in 0..IN / 4 {
         // From v8 on, as in memory.
         line(&format!(
@@ -262,7 +298,7 @@ fn assembly(target: &str, shape: &Shape) -> String {
             group * 16
         ));
     }
-    line("s_waitcnt vmcnt(0)");
+    line(if shape.parted { "s_wait_loadcnt 0x0" } else { "s_waitcnt vmcnt(0)" });
     let words = shape.words();
     let of = |t: Type, each: usize| (t.bits() * each / 32).max(1);
     let (a, b) = (
@@ -295,7 +331,7 @@ fn assembly(target: &str, shape: &Shape) -> String {
     line(".amdhsa_next_free_sgpr 32\n.amdhsa_float_denorm_mode_32 3");
     match target {
         "gfx90a" | "gfx942" => line(".amdhsa_accum_offset 96"),
-        "gfx1100" => line(".amdhsa_wavefront_size32 1"),
+        "gfx1100" | "gfx1201" => line(".amdhsa_wavefront_size32 1"),
         _ => {}
     }
     line(".end_amdhsa_kernel");
@@ -350,10 +386,10 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
             expected[(block * m + i) * n + j] = v;
             let (lane, register) = shape.result(block, i, j);
             let value = if shape.result == I8 { v as u32 as u64 } else { shape.result.encode(v) };
-            put(&mut words[lane], AT_C, register, shape.result.bits().max(32), value);
+            put(&mut words[lane], AT_C, register, shape.element(), value);
         }
     }
-    if shape.is_wave32() {
+    if shape.is_wave32() && !shape.parted {
         // The upper lanes hold the same rows and columns.
         for lane in 0..16 {
             let (low, high) = words.split_at_mut(16);
@@ -394,6 +430,7 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
                         let at = at + 2 * register;
                         u64::from(got[at]) | u64::from(got[at + 1]) << 32
                     }
+                    F16 if shape.parted => u64::from(got[at + register / 2] >> (register % 2 * 16) & 0xffff),
                     F16 => u64::from(got[at + register] & 0xffff),
                     _ => got[at + register].into(),
                 };
@@ -423,6 +460,7 @@ fn matrix_products_are_sums_of_products() {
         ("gfx942", GFX942),
         ("gfx942", SPARSE),
         ("gfx1100", GFX1100),
+        ("gfx1201", GFX1201),
     ];
     let mut failures = Vec::new();
     for (target, shapes) in lists {
