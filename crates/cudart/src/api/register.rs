@@ -8,7 +8,7 @@ use super::launch::launch;
 use super::stream::stream_of;
 use crate::abi::{In, Out, Text};
 use crate::types::Dim3;
-use crate::{Error, Result, api, error, registered};
+use crate::{Error, Result, abi, api, error, registered};
 
 /// The magic of the wrapper around a fat binary (`.nvFatBinSegment`).
 const WRAPPER_MAGIC: u32 = 0x4662_43b1;
@@ -148,11 +148,18 @@ thread_local! {
     static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
 }
 
-/// `__cudaPushCallConfiguration`: 0, so that the stub is called.
+/// `__cudaPushCallConfiguration`: 0, so that the stub is called. When a thread ends, its later destructors find
+/// no list any more: nothing is launched, and the last error says so.
 pub extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: u64) -> u32 {
     guarded(error::Error::UNKNOWN.0, || {
-        CALLS.with_borrow_mut(|calls| calls.push((grid, block, shared, stream)));
-        0
+        let pushed = CALLS.try_with(|calls| calls.borrow_mut().push((grid, block, shared, stream)));
+        pushed.map_or_else(
+            |_| {
+                abi::replace_last_error(Error::CUDART_UNLOADING.0);
+                Error::CUDART_UNLOADING.0
+            },
+            |()| 0,
+        )
     })
 }
 
@@ -160,7 +167,8 @@ api! {
     Nothing Legal fn __cudaPopCallConfiguration(
         grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<u64>,
     ) {
-        let call = CALLS.with_borrow_mut(Vec::pop).ok_or(Error::MISSING_CONFIGURATION)?;
+        let call = CALLS.try_with(|calls| calls.borrow_mut().pop()).map_err(|_| Error::CUDART_UNLOADING)?;
+        let call = call.ok_or(Error::MISSING_CONFIGURATION)?;
         grid.set(call.0);
         block.set(call.1);
         shared.set(call.2);
