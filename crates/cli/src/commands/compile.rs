@@ -260,7 +260,9 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let program = match Program::load_by(&[Source { name: &name, text: &text }], &rules) {
         Ok(program) => program,
         Err(_) if is_binary(&bytes) => {
-            bail!("{name} is not PTX text; `anywarp extract` lists the PTX in programs and containers")
+            bail!(
+                "{name} is not PTX text; `anywarp extract` lists the device code in programs and containers"
+            )
         }
         Err(error) => return Ok(failed(&name, &error)),
     };
