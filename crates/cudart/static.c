@@ -122,6 +122,8 @@ static void read_symbols(struct file file, struct image *image)
             if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || ELF64_ST_VISIBILITY(symbol->st_other) == STV_HIDDEN)
                 image->own[index] = 1;
         }
+        /* An object has one such table; a broken file may name a large one thousands of times. */
+        return;
     }
 }
 
@@ -177,13 +179,28 @@ static int patch(unsigned char *at, const void *to)
     return mprotect((void *)begin, end - begin, PROT_READ | PROT_EXEC) == 0;
 }
 
+/* Whether a place lies in an object's code: a broken symbol table may name any. */
+static int holds(const struct dl_phdr_info *object, uint64_t at)
+{
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_flags & PF_X && at >= part->p_vaddr &&
+            part->p_filesz >= JUMP_SIZE && at - part->p_vaddr <= part->p_filesz - JUMP_SIZE)
+            return 1;
+    }
+    return 0;
+}
+
 /* Replaces the static runtime of a loaded object, if it has one. Returns 0 if the system forbids it. */
 static int serve(const struct dl_phdr_info *object)
 {
     /* On the stack: opening libcuda.so.1 runs its start-up code, which comes here again. */
     struct image image;
     const char *path = object->dlpi_name && *object->dlpi_name ? object->dlpi_name : "/proc/self/exe";
-    struct file file = map(path);
+    /* A name without a folder is that of code without a file (the kernel's vDSO). */
+    struct file file = {NULL, 0};
+    if (strchr(path, '/'))
+        file = map(path);
     if (!file.bytes)
         return 1;
     read_symbols(file, &image);
@@ -192,6 +209,10 @@ static int serve(const struct dl_phdr_info *object)
     const struct table *table = number ? table_of(number) : NULL;
     for (unsigned i = 0; table && i < image.count; i++) {
         const struct found *found = &image.functions[i];
+        if (!holds(object, found->at)) {
+            say(path, "its symbol table names functions of the static CUDA runtime outside of its code");
+            continue;
+        }
         unsigned char *at = (unsigned char *)(object->dlpi_addr + found->at);
         if (memcmp(at, JUMP, sizeof JUMP) && !patch(at, table->functions[found->index])) {
             say(path, "the system does not let the static CUDA runtime in it be replaced; link with -cudart shared");

@@ -193,3 +193,36 @@ fn a_launch_when_the_thread_has_ended_is_refused() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "0 0 4 4 0\n");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+/// A broken symbol table may name places outside of the code: what lies there stays as it is, and is not read.
+#[test]
+fn symbols_outside_of_the_code_are_not_followed() {
+    const SYMBOL: usize = 24;
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    compile(folder, "broken", &format!("{RUNTIME}{PROGRAM}"), &[]);
+    let file = folder.join("broken");
+    let whole = std::fs::read(&file).expect("the program");
+    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().expect("eight bytes")) as usize;
+    let sections = word(40);
+    let count = usize::from(u16::from_le_bytes([whole[60], whole[61]]));
+    let table = (0..count).map(|i| sections + 64 * i).find(|at| whole[at + 4] == 2).expect("a symbol table");
+    let texts = word(sections + 64 * whole[table + 40] as usize + 24);
+    let (begin, size) = (word(table + 24), word(table + 32));
+    let named = |at: usize, name: &[u8]| {
+        let name_at = texts + u32::from_le_bytes(whole[at..at + 4].try_into().expect("four bytes")) as usize;
+        whole[name_at..].starts_with(name) && whole[name_at + name.len()] == 0
+    };
+    let symbol = (begin..begin + size).step_by(SYMBOL).find(|at| named(*at, b"cudaRuntimeGetVersion"));
+    let symbol = symbol.expect("the symbol");
+    for address in [0, 16, 0x2000_0000, 0x7fff_ffff_fff0, u64::MAX - 15] {
+        let mut bytes = whole.clone();
+        bytes[symbol + 8..symbol + 16].copy_from_slice(&address.to_le_bytes());
+        std::fs::write(&file, bytes).expect("the program");
+        let output = command(folder, "broken").output().expect("the program starts");
+        assert!(output.status.success(), "{address:#x}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "77 77 77 77 0 1 77\n", "{address:#x}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("outside of its code"), "{address:#x}: {told}");
+    }
+}

@@ -493,3 +493,44 @@ fn memory_of_two_and_three_dimensions_and_arrays() {
         assert_eq!((asked, attributes[0] as u32), (0, 0), "memory that the driver does not know");
     });
 }
+
+/// Products of sizes that exceed a word are refused, and never taken modulo 2^64.
+#[test]
+fn sizes_beyond_the_address_space_are_refused() {
+    alone("sizes_beyond_the_address_space_are_refused", || {
+        #[repr(C)]
+        #[derive(Clone, Copy)]
+        struct Three(usize, usize, usize);
+        #[repr(C)]
+        #[derive(Clone, Copy)]
+        struct Pitched(u64, usize, usize, usize);
+        const HALF: usize = 1 << 32;
+        let mut made = Pitched(0, 0, 0, 0);
+        let large = Three(64, HALF, HALF);
+        assert_eq!(call!(cudaMalloc3D(&raw mut made => *mut Pitched, large => Three)), 2);
+        assert_eq!(made.0, 0);
+        assert_eq!(call!(cudaMalloc3D(&raw mut made => *mut Pitched, Three(64, 4, 4) => Three)), 0);
+        let set = |at: Pitched, extent: Three| call!(cudaMemset3D(at => Pitched, 0 => i32, extent => Three));
+        assert_eq!(set(made, Three(64, 4, 4)), 0);
+        assert_eq!(set(Pitched(made.0, made.1, 64, HALF), large), 1);
+        // Slices that all lie at one place would never end.
+        assert_eq!(set(Pitched(made.0, made.1, 64, 0), Three(64, 4, 1 << 60)), 1);
+        assert_eq!(set(Pitched(made.0, 1 << 60, 64, 16), Three(64, 4, 4)), 1);
+        let mut array = 0u64;
+        let channels = [32i32, 0, 0, 0, 1];
+        let new = call!(cudaMallocArray(
+            &raw mut array => *mut u64, channels.as_ptr() => *const i32, 4 => usize, 4 => usize, 0 => u32,
+        ));
+        assert_eq!(new, 0);
+        let line = [0u32; 8];
+        for y in [usize::MAX, usize::MAX - 16] {
+            let into = call!(cudaMemcpyToArray(
+                array => u64, 4 => usize, y => usize, line.as_ptr() => *const u32, 32 => usize, 1 => u32,
+            ));
+            assert_eq!(into, 1, "{y}");
+        }
+        let params: [u64; 20] =
+            [0, 0, 0, 0, line.as_ptr() as u64, 16, 16, 1, array, 1 << 62, 0, 0, 0, 0, 0, 0, 1 << 62, 1, 1, 1];
+        assert_eq!(call!(cudaMemcpy3D(params.as_ptr() => *const u64)), 1);
+    });
+}

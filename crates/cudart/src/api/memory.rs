@@ -130,6 +130,11 @@ fn line(to: u64, from: u64, size: usize, direction: u32, when: When) -> Result<(
     })
 }
 
+/// A product of sizes that a program gives.
+fn product(a: usize, b: usize) -> Result<usize> {
+    a.checked_mul(b).ok_or(Error::INVALID_VALUE)
+}
+
 /// A part of a line of an array: its first byte in its row, its row, its bytes and rows, and how many bytes of
 /// the line come before it.
 type Part = (usize, usize, usize, usize, usize);
@@ -137,8 +142,8 @@ type Part = (usize, usize, usize, usize, usize);
 /// Splits `count` bytes of an array, from a byte of a row on, into parts of rows.
 fn parts(array: u64, x: usize, y: usize, count: usize) -> Result<Vec<Part>> {
     let (description, size) = element_size(array)?;
-    let row = description.width * size;
-    if x >= row.max(1) {
+    let row = product(description.width, size)?;
+    if x >= row || y.checked_add(count).is_none_or(|end| end == usize::MAX) {
         return Err(Error::INVALID_VALUE);
     }
     let mut parts = Vec::new();
@@ -188,7 +193,7 @@ pub(super) fn volume(copy: &Copy3D) -> Result<Memcpy3D> {
         return Err(Error::INVALID_VALUE);
     }
     let mut made = Memcpy3D {
-        width: copy.extent.width * element,
+        width: product(copy.extent.width, element)?,
         height: copy.extent.height,
         depth: copy.extent.depth,
         src_y: copy.from_at.y,
@@ -199,7 +204,7 @@ pub(super) fn volume(copy: &Copy3D) -> Result<Memcpy3D> {
     };
     if copy.from_array != 0 {
         (made.src_type, made.src_array) = (side::ARRAY, copy.from_array);
-        made.src_x = copy.from_at.x * element_size(copy.from_array)?.1;
+        made.src_x = product(copy.from_at.x, element_size(copy.from_array)?.1)?;
     } else {
         made.src_type = from_side;
         *(if from_side == side::HOST { &mut made.src_host } else { &mut made.src_device }) =
@@ -208,7 +213,7 @@ pub(super) fn volume(copy: &Copy3D) -> Result<Memcpy3D> {
     }
     if copy.to_array != 0 {
         (made.dst_type, made.dst_array) = (side::ARRAY, copy.to_array);
-        made.dst_x = copy.to_at.x * element_size(copy.to_array)?.1;
+        made.dst_x = product(copy.to_at.x, element_size(copy.to_array)?.1)?;
     } else {
         made.dst_type = to_side;
         *(if to_side == side::HOST { &mut made.dst_host } else { &mut made.dst_device }) = copy.to.pointer;
@@ -323,10 +328,16 @@ fn fill_line(at: u64, value: i32, count: usize, when: When) -> Result<()> {
 fn fill_volume(at: Pitched, value: i32, extent: Extent, when: When) -> Result<()> {
     let Extent { width, height, depth } = extent;
     if height == at.height {
-        return fill(at.pointer, at.pitch, value, width, height * depth, when);
+        return fill(at.pointer, at.pitch, value, width, product(height, depth)?, when);
+    }
+    let distance = product(at.height, at.pitch)?;
+    product(distance, depth)?;
+    // Slices at one place could be as many as a word counts.
+    if distance == 0 && depth > 1 {
+        return Err(Error::INVALID_VALUE);
     }
     (0..depth).try_for_each(|slice| {
-        let begin = at.pointer.wrapping_add((slice * at.height * at.pitch) as u64);
+        let begin = at.pointer.wrapping_add((slice * distance) as u64);
         fill(begin, at.pitch, value, width, height, when)
     })
 }
@@ -423,7 +434,8 @@ api! {
         out.required()?;
         let base = out.address();
         let pitch = Out::at(base.wrapping_add(offset_of!(Pitched, pitch) as u64));
-        pitched(Out::at(base), pitch, extent.width, extent.height * extent.depth)?;
+        let rows = extent.height.checked_mul(extent.depth).ok_or(Error::MEMORY_ALLOCATION)?;
+        pitched(Out::at(base), pitch, extent.width, rows)?;
         Out::at(base.wrapping_add(offset_of!(Pitched, width) as u64)).set(extent.width);
         Out::at(base.wrapping_add(offset_of!(Pitched, height) as u64)).set(extent.height);
         Ok(())
