@@ -9,6 +9,7 @@ use gcn::object::{Field, Kernel};
 use wave::launch::{Fill, Filled};
 use wave::{KernelInfo, ParamInfo};
 
+use crate::error::Error;
 use crate::memory::{PRIVATE_APERTURE, SHARED_APERTURE};
 
 /// The version of code objects from which hidden arguments are a block of fixed layout.
@@ -60,6 +61,19 @@ const PACKET_SIZE: u32 = 64;
 /// Bytes of the queue's description, and where the apertures' upper halves are in it.
 const QUEUE_SIZE: u32 = 256;
 const APERTURES: [(u32, u32); 2] = [(0x40, SHARED_APERTURE), (0x44, PRIVATE_APERTURE)];
+
+/// Most bytes of a kernel's arguments. Every launch copies them; compilers make kilobytes at most.
+const MAX_PARAMS: u32 = 1 << 20;
+
+/// Refuses a kernel that states more arguments than any program has.
+pub(crate) fn bounded(object: &CodeObject<'_>, kernel: &Kernel) -> Result<(), Vec<Error>> {
+    let size = info(object, kernel).0.param_size;
+    if size <= MAX_PARAMS {
+        return Ok(());
+    }
+    let message = format!("the kernel's arguments have {size} bytes; at most {MAX_PARAMS} are supported");
+    Err(vec![Error { address: kernel.descriptor_address, message }])
+}
 
 /// Positions in the parameter buffer.
 pub(crate) struct Layout {

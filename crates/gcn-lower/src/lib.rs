@@ -52,6 +52,7 @@ use wave::{Function, KernelInfo, Width};
 /// kernel.
 pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<Error>> {
     let target = Target::of_name(object.target.target.name).unwrap_or(object.target.target);
+    launch::bounded(object, kernel)?;
     let code = code::Code::read(object, kernel, target)?;
     entry::lower(object, kernel, code)
 }
@@ -77,7 +78,8 @@ pub fn width(kernel: &Kernel) -> Width {
 /// Decodes a kernel without lowering it.
 ///
 /// # Errors
-/// The places where it goes to what is no instruction.
+/// The places where it goes to what is no instruction; or what is wrong with the kernel.
 pub fn decode(object: &CodeObject<'_>, kernel: &Kernel) -> Result<(), Vec<Error>> {
+    launch::bounded(object, kernel)?;
     code::Code::read(object, kernel, object.target.target).map(|_| ())
 }

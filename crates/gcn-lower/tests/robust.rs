@@ -52,3 +52,29 @@ fn changed_code_objects_are_refused_or_keep_the_rules() {
     }
     assert!(lowered > 1000 && refused > 100, "{lowered} lowered, {refused} refused");
 }
+
+/// Every launch copies a kernel's arguments, so a descriptor cannot ask for gigabytes.
+#[test]
+fn huge_arguments_are_refused() {
+    const KERNARG_SIZE: usize = 8;
+    for seed in SEEDS {
+        let object = gcn::CodeObject::read(seed).expect("a code object");
+        let address = object.kernels[0].descriptor_address;
+        let rest = object.bytes_at(address).expect("the descriptor");
+        let at = rest.as_ptr() as usize - seed.as_ptr() as usize + KERNARG_SIZE;
+        for (size, fits) in [(4096u32, true), (1 << 21, false), (1 << 31, false), (u32::MAX, false)] {
+            let mut bytes = seed.to_vec();
+            bytes[at..at + 4].copy_from_slice(&size.to_le_bytes());
+            let object = gcn::CodeObject::read(&bytes).expect("a code object");
+            let kernel = &object.kernels[0];
+            let lowered = gcn_lower::lower(&object, kernel).map(|_| ());
+            for result in [lowered, gcn_lower::decode(&object, kernel)] {
+                assert_eq!(result.is_ok(), fits, "{size}: {result:?}");
+                if let Err(errors) = result {
+                    assert!(errors[0].message.contains("at most 1048576"), "{size}: {errors:?}");
+                    assert_eq!(errors[0].address, address);
+                }
+            }
+        }
+    }
+}
