@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gcn::CodeObject;
 use gcn::isa::Decoder;
@@ -47,8 +48,21 @@ impl Counts {
                 *self.problems.entry(format!("panic in {}: {place}", kernel.name)).or_default() += 1;
             }
             Ok(Ok(function)) => {
-                let mut module = Module { name: "corpus".into(), image_align: 1, ..Module::default() };
-                module.functions.push(std::sync::Arc::new(function));
+                let image = match gcn_lower::image(object) {
+                    Ok(image) => image.global,
+                    Err(reason) => {
+                        *self.problems.entry(format!("{}: {reason}", kernel.name)).or_default() += 1;
+                        return;
+                    }
+                };
+                let module = Module {
+                    name: "corpus".into(),
+                    image_size: image.size,
+                    image_align: u64::from(image.align),
+                    globals: Arc::new(vec![image]),
+                    functions: vec![Arc::new(function)],
+                    ..Module::default()
+                };
                 match verify(&module) {
                     Ok(()) => self.lowered += 1,
                     Err(all) => {
