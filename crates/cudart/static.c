@@ -160,7 +160,8 @@ static const struct table *table_of(int version)
     char name[16] = TABLE;
     name[15] = (char)version;
     const struct table *table = NULL;
-    if (!get || get((const void **)&table, name) || !table || table->fingerprint != FINGERPRINT || table->count != COUNT) {
+    if (!get || get((const void **)&table, name) || !table || table->fingerprint != FINGERPRINT
+        || table->count != COUNT) {
         say(path, "this library is of another build than " OWN);
         return NULL;
     }

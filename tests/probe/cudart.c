@@ -80,23 +80,31 @@ static unsigned factor, total;
 static void register_code(int all_there)
 {
     static unsigned char fatbin[16 + 80 + sizeof PTX + 8];
-    static struct { uint32_t magic, version; const void *data, *more; } wrapper = {0x466243b1, 1, fatbin, NULL};
+    static struct { uint32_t magic, version; const void *data, *more; } wrapper = {0x466243b1, 1, fatbin,
+        NULL};
     uint64_t padded = (sizeof PTX + 7) & ~7ull, all = 80 + padded, flags = 0x11, options = 72;
     uint32_t magic = 0xba55ed50, header = 80, version = 0x00070000, target = 75, at = 64;
     uint16_t one = 1, size = 16, kind = 0x101;
-    memcpy(fatbin, &magic, 4), memcpy(fatbin + 4, &one, 2), memcpy(fatbin + 6, &size, 2), memcpy(fatbin + 8, &all, 8);
+    memcpy(fatbin, &magic, 4), memcpy(fatbin + 4, &one, 2), memcpy(fatbin + 6, &size, 2), memcpy(fatbin + 8,
+        &all, 8);
     unsigned char *entry = fatbin + 16;
-    memcpy(entry, &one, 2), memcpy(entry + 2, &kind, 2), memcpy(entry + 4, &header, 4), memcpy(entry + 8, &padded, 8);
-    memcpy(entry + 20, &at, 4), memcpy(entry + 64, &options, 8), memcpy(entry + 24, &version, 4), memcpy(entry + 28, &target, 4), memcpy(entry + 40, &flags, 8);
+    memcpy(entry, &one, 2), memcpy(entry + 2, &kind, 2), memcpy(entry + 4, &header, 4), memcpy(entry + 8,
+        &padded, 8);
+    memcpy(entry + 20, &at, 4), memcpy(entry + 64, &options, 8), memcpy(entry + 24, &version, 4),
+        memcpy(entry + 28, &target, 4), memcpy(entry + 40, &flags, 8);
     memcpy(entry + 80, PTX, sizeof PTX);
     void **handle = ((void **(*)(void *))find("__cudaRegisterFatBinary"))(&wrapper);
-    void (*function)(void **, const void *, const void *, const char *, int, void *, void *, void *, void *, void *) =
+    void (*function)(void **, const void *, const void *, const char *, int, void *, void *, void *, void *,
+        void *) =
         find("__cudaRegisterFunction");
-    const struct { const char *stub, *name; } stubs[] = {{&nothing, "nothing"}, {&adds, "adds"}, {&limited, "limited"},
-                                                         {&faults, "faults"},   {&traps, "traps"}, {&absent, "absent"}};
+    const struct { const char *stub, *name; } stubs[] = {{&nothing, "nothing"}, {&adds, "adds"}, {&limited,
+        "limited"},
+                                                         {&faults, "faults"},   {&traps, "traps"}, {&absent,
+                                                             "absent"}};
     for (unsigned i = 0; i < sizeof stubs / sizeof stubs[0] - (all_there ? 1 : 0); i++)
         function(handle, stubs[i].stub, stubs[i].name, stubs[i].name, -1, 0, 0, 0, 0, 0);
-    void (*variable)(void **, void *, const char *, const char *, int, size_t, int, int) = find("__cudaRegisterVar");
+    void (*variable)(void **, void *, const char *, const char *, int, size_t, int,
+        int) = find("__cudaRegisterVar");
     variable(handle, &factor, "factor", "factor", 0, 4, 1, 0);
     variable(handle, &total, "total", "total", 0, 4, 0, 0);
     ((void (*)(void **))find("__cudaRegisterFatBinaryEnd"))(handle);
@@ -173,7 +181,8 @@ static void launches(void)
     dim3 grid, block;
     size_t shared;
     void *stream;
-    ASK("pop without push", __cudaPopCallConfiguration, (dim3 *, dim3 *, size_t *, void **), &grid, &block, &shared, &stream);
+    ASK("pop without push", __cudaPopCallConfiguration, (dim3 *, dim3 *, size_t *, void **), &grid, &block,
+        &shared, &stream);
     last("pop without push");
 }
 
@@ -195,7 +204,8 @@ static void symbols(void)
     ASK("to, device to host", cudaMemcpyToSymbol, TO, &factor, &number, 4, 0, 2);
     ASK("to, host to host", cudaMemcpyToSymbol, TO, &factor, &number, 4, 0, 0);
     ASK("to, default", cudaMemcpyToSymbol, TO, &factor, &number, 4, 0, 4);
-    ASK("from, host to device", cudaMemcpyFromSymbol, (void *, const void *, size_t, size_t, int), &number, &factor, 4, 0, 1);
+    ASK("from, host to device", cudaMemcpyFromSymbol, (void *, const void *, size_t, size_t, int), &number,
+        &factor, 4, 0, 1);
 }
 
 static void copies(void)
@@ -222,7 +232,8 @@ static void copies(void)
     ASK("memset, nothing", cudaMemset, (void *, int, size_t), NULL, 0, 0);
     ASK("memset null", cudaMemset, (void *, int, size_t), NULL, 0, 4);
     ASK("memset too much", cudaMemset, (void *, int, size_t), memory, 0, 1 << 20);
-    ASK("memset 2D, pitch 4 width 8", cudaMemset2D, (void *, size_t, int, size_t, size_t), memory, 4, 0, 8, 2);
+    ASK("memset 2D, pitch 4 width 8", cudaMemset2D, (void *, size_t, int, size_t, size_t), memory, 4, 0, 8,
+        2);
 }
 
 static void allocations(void)
@@ -255,13 +266,17 @@ static void allocations(void)
     value("pitch 0 pitch", (long long)pitch);
     ASK("pitch", cudaMallocPitch, (void **, size_t *, size_t, size_t), &at, &pitch, 12, 3);
     value("pitch", (long long)pitch);
-    channels wrong[] = {{32, 0, 0, 0, 2}, {32, 32, 32, 0, 2}, {32, 16, 0, 0, 0}, {24, 0, 0, 0, 1}, {32, 0, 32, 0, 1}, {0, 0, 0, 0, 0}, {32, 0, 0, 0, 3}};
+    channels wrong[] = {{32, 0, 0, 0, 2}, {32, 32, 32, 0, 2}, {32, 16, 0, 0, 0}, {24, 0, 0, 0, 1}, {32, 0, 32,
+        0, 1}, {0, 0, 0, 0, 0}, {32, 0, 0, 0, 3}};
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char label[64];
-        snprintf(label, sizeof label, "array %d %d %d %d kind %d", wrong[i].x, wrong[i].y, wrong[i].z, wrong[i].w, wrong[i].f);
-        ASK(label, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &at, &wrong[i], 4, 4, 0);
+        snprintf(label, sizeof label, "array %d %d %d %d kind %d", wrong[i].x, wrong[i].y, wrong[i].z,
+            wrong[i].w, wrong[i].f);
+        ASK(label, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &at, &wrong[i], 4,
+            4, 0);
     }
-    ASK("array width 0", cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &at, &wrong[0], 0, 4, 0);
+    ASK("array width 0", cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &at,
+        &wrong[0], 0, 4, 0);
     ASK("free array null", cudaFreeArray, (void *), NULL);
 }
 
@@ -273,12 +288,15 @@ static void pointers(void)
     void *host = NULL, *managed = NULL;
     ASK("host", cudaMallocHost, (void **, size_t), &host, 64);
     ASK("managed", cudaMallocManaged, (void **, size_t, unsigned), &managed, 64, 1);
-    struct { const char *label; void *at; } all[] = {{"device", memory}, {"inside", (char *)memory + 4}, {"local", &local}, {"host", host}, {"managed", managed}, {"null", NULL}};
+    struct { const char *label; void *at; } all[] = {{"device", memory}, {"inside", (char *)memory + 4},
+        {"local", &local}, {"host", host}, {"managed", managed}, {"null", NULL}};
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
         memset(&a, 0x5a, sizeof a);
         ASK(all[i].label, cudaPointerGetAttributes, (void *, const void *), &a, all[i].at);
-        printf("%s.%s = type %d device %d, device pointer %s, host pointer %s, rest %s\n", group, all[i].label, a.type, a.device,
-               a.at == all[i].at ? "same" : a.at ? "other" : "null", a.host == all[i].at ? "same" : a.host ? "other" : "null",
+        printf("%s.%s = type %d device %d, device pointer %s, host pointer %s, rest %s\n", group,
+            all[i].label, a.type, a.device,
+               a.at == all[i].at ? "same" : a.at ? "other" : "null",
+                   a.host == all[i].at ? "same" : a.host ? "other" : "null",
                a.rest[0] == 0 ? "zero" : "unset");
     }
 }
@@ -401,14 +419,17 @@ static void functions(void)
     ASK("name", cudaFuncGetName, (const char **, const void *), &name, &limited);
     printf("%s.name = %s\n", group, name ? name : "null");
     size_t offset = 9, size = 9;
-    ASK("param 1", cudaFuncGetParamInfo, (const void *, size_t, size_t *, size_t *), &adds, 1, &offset, &size);
+    ASK("param 1", cudaFuncGetParamInfo, (const void *, size_t, size_t *, size_t *), &adds, 1, &offset,
+        &size);
     value("offset", (long long)offset);
     value("bytes", (long long)size);
-    ASK("param 2", cudaFuncGetParamInfo, (const void *, size_t, size_t *, size_t *), &adds, 2, &offset, &size);
+    ASK("param 2", cudaFuncGetParamInfo, (const void *, size_t, size_t *, size_t *), &adds, 2, &offset,
+        &size);
     int blocks = 9;
 #define OCCUPANCY (int *, const void *, int, size_t)
     ASK("occupancy 0", cudaOccupancyMaxActiveBlocksPerMultiprocessor, OCCUPANCY, &blocks, &nothing, 0, 0);
-    ASK("occupancy 1025", cudaOccupancyMaxActiveBlocksPerMultiprocessor, OCCUPANCY, &blocks, &nothing, 1025, 0);
+    ASK("occupancy 1025", cudaOccupancyMaxActiveBlocksPerMultiprocessor, OCCUPANCY, &blocks, &nothing, 1025,
+        0);
     value("blocks", blocks);
 }
 
@@ -442,7 +463,8 @@ static void attributes(void)
 {
     int number = 9;
     SWEEP("attribute", 0, 150, cudaDeviceGetAttribute, (int *, int, int), &number, i, 0)
-    SWEEP("between a device and itself", 0, 6, cudaDeviceGetP2PAttribute, (int *, int, int, int), &number, i, 0, 0)
+    SWEEP("between a device and itself", 0, 6, cudaDeviceGetP2PAttribute, (int *, int, int, int), &number, i,
+        0, 0)
     SWEEP("can access", 0, 1, cudaDeviceCanAccessPeer, (int *, int, int), &number, 0, i)
     SWEEP("enable access", 0, 1, cudaDeviceEnablePeerAccess, (int, unsigned), i, 0)
     SWEEP("disable access", 0, 1, cudaDeviceDisablePeerAccess, (int), i)
@@ -486,7 +508,8 @@ static void flags(void)
     SWEEP("capture of the thread's stream", -1, 3, cudaStreamBeginCapture, (void *, int), (void *)2, i)
     ASK("end", cudaStreamEndCapture, (void *, void **), (void *)2, &graph);
     ASK("end again", cudaStreamEndCapture, (void *, void **), (void *)2, &graph);
-    SWEEP("attach", 0, 6, cudaStreamAttachMemAsync, (void *, void *, size_t, unsigned), NULL, made, 0, (unsigned)i)
+    SWEEP("attach", 0, 6, cudaStreamAttachMemAsync, (void *, void *, size_t, unsigned), NULL, made, 0,
+        (unsigned)i)
 }
 
 static void arrays(void)
@@ -498,12 +521,16 @@ static void arrays(void)
                 channels c = {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0, kind};
                 char text[96];
                 snprintf(text, sizeof text, "kind %d, %d times %d bits", kind, count, bits);
-                ASK(text, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &c, 16, 16, 0);
+                ASK(text, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &c,
+                    16, 16, 0);
             }
     channels one = {32, 0, 0, 0, 2};
-    SWEEP("flags", 0, 130, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &one, 16, 16, (unsigned)i)
-    SWEEP("width", 0, 1, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &one, (size_t)i, 0, 0)
-    SWEEP("3D flags", 0, 15, cudaMalloc3DArray, (void **, const channels *, extent, unsigned), &array, &one, ((extent){6, 6, 6}), (unsigned)i)
+    SWEEP("flags", 0, 130, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array,
+        &one, 16, 16, (unsigned)i)
+    SWEEP("width", 0, 1, cudaMallocArray, (void **, const channels *, size_t, size_t, unsigned), &array, &one,
+        (size_t)i, 0, 0)
+    SWEEP("3D flags", 0, 15, cudaMalloc3DArray, (void **, const channels *, extent, unsigned), &array, &one,
+        ((extent){6, 6, 6}), (unsigned)i)
     ASK("free", cudaFreeArray, (void *), array);
     ASK("free null", cudaFreeArray, (void *), NULL);
 }
@@ -513,20 +540,28 @@ static void advice(void)
     void *managed = NULL;
     typedef struct { int type, id; } location;
     ASK("managed", cudaMallocManaged, (void **, size_t, unsigned), &managed, 1 << 16, 1);
-    SWEEP("advice", 0, 8, cudaMemAdvise, (const void *, size_t, int, location), managed, 1 << 16, i, ((location){1, 0}))
-    SWEEP("location", 0, 6, cudaMemAdvise, (const void *, size_t, int, location), managed, 1 << 16, 3, ((location){i, 0}))
-    SWEEP("prefetch to", 0, 6, cudaMemPrefetchAsync, (const void *, size_t, location, unsigned, void *), managed, 1 << 16, ((location){i, 0}), 0, NULL)
-    SWEEP("prefetch flags", 0, 2, cudaMemPrefetchAsync, (const void *, size_t, location, unsigned, void *), managed, 1 << 16, ((location){1, 0}), (unsigned)i, NULL)
+    SWEEP("advice", 0, 8, cudaMemAdvise, (const void *, size_t, int, location), managed, 1 << 16, i,
+        ((location){1, 0}))
+    SWEEP("location", 0, 6, cudaMemAdvise, (const void *, size_t, int, location), managed, 1 << 16, 3,
+        ((location){i, 0}))
+    SWEEP("prefetch to", 0, 6, cudaMemPrefetchAsync, (const void *, size_t, location, unsigned, void *),
+        managed, 1 << 16, ((location){i, 0}), 0, NULL)
+    SWEEP("prefetch flags", 0, 2, cudaMemPrefetchAsync, (const void *, size_t, location, unsigned, void *),
+        managed, 1 << 16, ((location){1, 0}), (unsigned)i, NULL)
     int number = 9;
-    SWEEP("range attribute", 0, 9, cudaMemRangeGetAttribute, (void *, size_t, int, const void *, size_t), &number, 4, i, managed, 1 << 16)
-    SWEEP("range attribute of 8 bytes", 0, 9, cudaMemRangeGetAttribute, (void *, size_t, int, const void *, size_t), &managed, 8, i, managed, 1 << 16)
+    SWEEP("range attribute", 0, 9, cudaMemRangeGetAttribute, (void *, size_t, int, const void *, size_t),
+        &number, 4, i, managed, 1 << 16)
+    SWEEP("range attribute of 8 bytes", 0, 9, cudaMemRangeGetAttribute, (void *, size_t, int, const void *,
+        size_t), &managed, 8, i, managed, 1 << 16)
 }
 
 static const struct { const char *name; void (*run)(void); } GROUPS[] = {
-    {"errors", errors}, {"threads", threads}, {"launches", launches}, {"symbols", symbols}, {"copies", copies},
+    {"errors", errors}, {"threads", threads}, {"launches", launches}, {"symbols", symbols}, {"copies",
+        copies},
     {"allocations", allocations}, {"pointers", pointers}, {"streams", streams}, {"devices", devices},
     {"functions", functions}, {"missing", missing}, {"names", names}, {"attributes", attributes},
-    {"settings", settings}, {"flags", flags}, {"arrays", arrays}, {"advice", advice}, {"illegal", illegal}, {"trapped", trapped},
+    {"settings", settings}, {"flags", flags}, {"arrays", arrays}, {"advice", advice}, {"illegal", illegal},
+        {"trapped", trapped},
 };
 
 int main(int count, char **words)

@@ -6,6 +6,8 @@ use std::ffi::c_void;
 
 use crate::current::MakeBackend;
 
+pub use capi::front::{Function, Table};
+
 /// Functions that are not implemented.
 mod stubs {
     include!(concat!(env!("OUT_DIR"), "/stubs.rs"));
@@ -17,30 +19,6 @@ mod generated {
     use std::ffi::c_void;
     include!(concat!(env!("OUT_DIR"), "/table.rs"));
 }
-
-/// The table that a front receives.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Table {
-    /// Fingerprint of the list of names. A front from another build has a different one and refuses the
-    /// table.
-    pub fingerprint: u64,
-    /// The number of functions.
-    pub count: u64,
-    /// The first function, in the order of `data/exports.tsv`.
-    pub functions: *const Function,
-}
-
-// SAFETY: the pointers refer to functions and constants.
-unsafe impl Sync for Table {}
-
-/// The address of a function.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug)]
-pub struct Function(pub *const c_void);
-
-// SAFETY: code is immutable.
-unsafe impl Sync for Function {}
 
 /// The id by which a front asks the CUDA library for the table; the last byte is the number in the front's
 /// soname.

@@ -281,7 +281,8 @@ fn differences(setup: &Setup, forms: &[(usize, &Form)], folder: &std::path::Path
                 let after = (form.model)(wave);
                 let active = exec >> (index % 64) & 1 == 1;
                 let holds = if active {
-                    let value = agrees(form.check, got, after.value) && (form.words[0] == 2 || got >> 32 == d >> 32);
+                    let value =
+                        agrees(form.check, got, after.value) && (form.words[0] == 2 || got >> 32 == d >> 32);
                     value && flag == after.vcc.unwrap_or(vcc)
                 } else {
                     // A comparison clears the bits of other lanes.
@@ -289,8 +290,8 @@ fn differences(setup: &Setup, forms: &[(usize, &Form)], folder: &std::path::Path
                 };
                 (!holds).then(|| {
                     format!(
-                        "{} ({engine:?}, lane {index}): a={a:x} b={b:x} c={c:x} d={d:x} vcc={vcc} gives {got:x}, {flag}; \
-                         expected {:x}, {:?}",
+                        "{} ({engine:?}, lane {index}): a={a:x} b={b:x} c={c:x} d={d:x} vcc={vcc} gives \
+                         {got:x}, {flag}; expected {:x}, {:?}",
                         form.text, after.value, after.vcc
                     )
                 })

@@ -1,6 +1,5 @@
 //! The libraries under test.
-// Each test uses some of these.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test that includes this file uses part of it")]
 
 use std::path::PathBuf;
 
