@@ -86,9 +86,9 @@ pub(crate) enum Update {
     Rsub,
     /// The old value less the data, or 0 if that would be negative.
     SubClamped,
-    /// The old value less the data if that is not negative, otherwise the old value.
+    /// The old value minus the data if the difference is not negative, otherwise the old value.
     SubIf,
-    /// The old value less the first data if that is not negative, otherwise plus the second.
+    /// The old value minus the first data if the difference is not negative, otherwise plus the second.
     Wrap,
     /// The bits of the first data cleared, those of the second set.
     Mask,
@@ -278,7 +278,7 @@ impl Registers {
         }
     }
 
-    /// Makes an access one of the active lanes: adds the operand that tells them.
+    /// Restricts an access to the active lanes by adding the operand that holds them.
     fn guarded(&mut self, inside: Option<Value>, args: &mut Vec<Value>) -> Guard {
         match self.performing(inside) {
             None => Guard::Always,
@@ -323,7 +323,7 @@ impl Registers {
         self.op1(Op::Atom { op, ty, mem, offset: at.offset, guard }, &args)
     }
 
-    /// An update that wave IR does not have: every lane reads, computes and compares until nothing came between.
+    /// An update that wave IR does not have: each lane reads, computes and swaps until no other write came in between.
     fn atomic_loop(&mut self, update: Update, ty: AtomTy, at: At, data: &[Value]) -> Value {
         let bits = ty.ty();
         let cas = if bits == Ty::I64 { B64 } else { B32 };

@@ -250,7 +250,7 @@ api! {
         entry_point(name, out, version::OF_11, flags, Out::none())
     }
 
-    /// As without `_ptsz`, but the default is the functions with a default stream per thread.
+    /// Like the function without `_ptsz`, but finds the per-thread variants by default.
     Driver Legal fn cudaGetDriverEntryPoint_ptsz(name: u64, out: Out<u64>, flags: u64, status: Out<u32>) {
         entry_point(name, out, version::OF_13, if flags == 0 { 2 } else { flags }, status)
     }

@@ -17,7 +17,7 @@ fn with_function(named: u64, call: impl Fn(u64) -> u32) -> Result<()> {
     checked(code)
 }
 
-/// Limits of a launch by the numbers of the device's attributes: of a block, of a grid, in all.
+/// The device attributes that limit a launch: sizes of a block, sizes of a grid, threads per block.
 const BLOCK: [u32; 3] = [2, 3, 4];
 const GRID: [u32; 3] = [5, 6, 7];
 const THREADS: u32 = 1;

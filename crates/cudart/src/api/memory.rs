@@ -222,7 +222,7 @@ pub(super) fn volume(copy: &Copy3D) -> Result<Memcpy3D> {
     Ok(made)
 }
 
-/// A copy of a volume in the runtime's form, of one that the driver describes.
+/// The runtime's form of a volume copy that the driver describes.
 pub(super) fn runtime_volume(copy: &Memcpy3D) -> Result<Copy3D> {
     let host = |kind: u32| kind == side::HOST;
     let unified = [copy.src_type, copy.dst_type].contains(&side::UNIFIED);
@@ -376,7 +376,7 @@ pub struct PointerAttributes {
     pub host_pointer: u64,
 }
 
-/// `cudaMemoryTypeManaged`, and the device of memory that no device knows.
+/// `cudaMemoryTypeManaged`, and the device number of memory that belongs to no device.
 const MANAGED: u32 = 3;
 const NO_DEVICE: i32 = -2;
 
