@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use wave::abi::{
-    BlockCtx, ClusterCtx, FRAME_ALIGN, LOCAL_ALIGN, Stop, WINDOW_BITS, WarpCtx, Workspace, warp_lanes,
+    BlockCtx, ClusterCtx, FRAME_ALIGN, LOCAL_ALIGN, Stop, Swept, WINDOW_BITS, WarpCtx, Workspace, warp_lanes,
 };
 use wave::barrier::{self, Barriers, Invalid, MAX_WARPS};
 use wave::cluster::ClusterLanes;
@@ -313,20 +313,28 @@ impl Resident {
         let (mut trues, mut lanes) = (0u32, 0u32);
         // While no warp has ended, compiled code may take all of them from barrier to barrier.
         let mut before = None;
-        if self.active == self.warps.len() {
+        let first = self.warps.first().map(|w| w.resume);
+        if self.active == self.warps.len() && self.warps.iter().all(|w| Some(w.resume) == first) {
             in_code.store(true, Ordering::Relaxed);
             // SAFETY: the caller guarantees the block's memory.
             before = unsafe { code.sweep(&mut self.warps, &self.current, job.failed()) };
             in_code.store(false, Ordering::Relaxed);
         }
-        if let (Some((first @ 1.., _)), Some(warp)) = (before, self.warps.first()) {
-            (kept, at, begin) = (first, (warp.bar_id, SYNC), first);
+        if let (Some(Swept { warp: swept @ 1.., ended, .. }), Some(warp)) = (before, self.warps.first()) {
+            begin = swept;
+            if ended {
+                for warp in self.warps.iter_mut().take(swept) {
+                    Self::end_warp(&mut self.begun, warp, job);
+                }
+            } else {
+                (kept, at) = (swept, (warp.bar_id, SYNC));
+            }
         }
         for k in begin..self.active {
             let index = *self.order.get(k)?;
             let warp = self.warps.get_mut(usize::from(index))?;
             let stop = match before.take() {
-                Some((_, stop)) => stop,
+                Some(swept) => swept.stop,
                 None => {
                     self.current.store(u32::from(index), Ordering::Relaxed);
                     in_code.store(true, Ordering::Relaxed);

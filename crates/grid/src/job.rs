@@ -77,7 +77,7 @@ impl<'a> Job<'a> {
             deterministic,
             share: units.div_ceil(u64::from(workers.max(1))),
             next: Aligned(AtomicU64::new(0)),
-            ordered: launch.code.suspends() || launch.cluster.is_some(),
+            ordered: launch.code.waits() || launch.cluster.is_some() || launch.cooperative,
             stretches: Stretches::new(units, workers),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
@@ -119,9 +119,15 @@ impl<'a> Job<'a> {
         self.stretches.take(worker, most, alone)
     }
 
-    /// Takes a unit for a worker's block, which does its work in its place.
-    pub(crate) fn cancel(&self, worker: u32) -> Option<u64> {
+    /// Takes one unit, in order if that matters.
+    pub(crate) fn claim_next(&self, worker: u32) -> Option<u64> {
         if self.ordered { self.claim_one() } else { self.claim(worker, 1, false).map(|(first, _)| first) }
+    }
+
+    /// Takes the next units for a worker: the next one if their order matters, else see
+    /// [`Stretches::take`].
+    pub(crate) fn claim_some(&self, worker: u32, most: u64, alone: bool) -> Option<(u64, u64)> {
+        if self.ordered { self.claim_one().map(|next| (next, 1)) } else { self.claim(worker, most, alone) }
     }
 
     /// Takes the next unit in order.

@@ -282,20 +282,26 @@ impl Multiprocessor {
     /// Same as for `drive`.
     unsafe fn coroutines(&mut self, job: &Job, sharing: &mut Sharing) {
         while !job.has_failed() {
-            let Some(ticket) = job.claim_one() else { return };
-            self.start(job, 0, ticket);
-            // SAFETY: the unit has just been prepared and started.
-            match unsafe { self.turn(job, 0) } {
-                (_, Step::Done) => sharing.after(job, 1),
-                (_, Step::Yielded { .. }) => {
-                    sharing.force(job);
-                    // SAFETY: the same contract.
-                    unsafe { self.crowd(job, sharing) };
-                    self.active.clear();
-                    self.active.push(0);
-                    self.running.store(0, Ordering::Relaxed);
+            let most = if job.deterministic { 1 } else { sharing.most() };
+            let Some((first, count)) = job.claim_some(self.smid, most, sharing.alone()) else { return };
+            for ticket in first..first + count {
+                if job.has_failed() {
+                    return;
                 }
-                (index, end) => self.fail_step(job, index, end),
+                self.start(job, 0, ticket);
+                // SAFETY: the unit has just been prepared and started.
+                match unsafe { self.turn(job, 0) } {
+                    (_, Step::Done) => sharing.after(job, 1),
+                    (_, Step::Yielded { .. }) => {
+                        sharing.force(job);
+                        // SAFETY: the same contract.
+                        unsafe { self.crowd(job, sharing) };
+                        self.active.clear();
+                        self.active.push(0);
+                        self.running.store(0, Ordering::Relaxed);
+                    }
+                    (index, end) => self.fail_step(job, index, end),
+                }
             }
         }
     }
@@ -343,7 +349,7 @@ impl Multiprocessor {
             let count = self.active.len();
             if count < limit
                 && fruitless >= patience(job, count)
-                && let Some(ticket) = job.claim_one()
+                && let Some(ticket) = job.claim_next(self.smid)
             {
                 let index = self.idle.pop().unwrap_or(units);
                 units = units.max(index + 1);

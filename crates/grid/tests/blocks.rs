@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use grid::{Config, FaultKind, Workers};
-use support::{Blocks, TestHost, Warps, barrier, block, lanes, launch, pools, run, shared, sync};
+use support::{AtBarriers, Blocks, TestHost, Warps, barrier, block, lanes, launch, pools, run, shared, sync};
 use wave::abi::Stop;
 use wave::op::BarMode;
 
@@ -41,7 +41,16 @@ fn every_block_runs_once() {
             shape.code = &warps;
             workers.run(&shape).unwrap();
             // 40 threads are two warps.
-            assert!(seen.iter().all(|n| n.load(SeqCst) == 2));
+            assert!(seen.iter().all(|n| n.swap(0, SeqCst) == 2));
+            let at_barriers = AtBarriers(|w: &mut wave::abi::WarpCtx| {
+                seen[place(block(w).ctaid)].fetch_add(1, SeqCst);
+                w.resume += 1;
+                if w.resume < 3 { sync(w) } else { Stop::Done }
+            });
+            shape.code = &at_barriers;
+            assert_eq!(workers.run_counted(&shape).unwrap().blocks, u64::from(total));
+            // Two warps, each before and between two barriers and after them.
+            assert!(seen.iter().all(|n| n.load(SeqCst) == 6));
         }
     }
 }

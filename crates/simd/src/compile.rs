@@ -4,7 +4,7 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use wave::abi::{BlockCtx, Code, Stop, WarpCtx};
+use wave::abi::{BlockCtx, Code, Stop, Swept, WarpCtx};
 use wave::{FuncId, Function, Module, Width};
 
 use crate::cache::{Cache, Key};
@@ -101,6 +101,7 @@ pub(crate) struct Facts {
     pub local: u64,
     pub keeps_stack: bool,
     pub suspends: bool,
+    pub waits: bool,
     pub report: Report,
 }
 
@@ -208,6 +209,7 @@ impl Compiled {
             local: emitted.local,
             keeps_stack: emitted.keeps_stack,
             suspends: emitted.suspends,
+            waits: emitted.waits,
             report: emitted.report,
         };
         let keep = match cache {
@@ -283,6 +285,10 @@ impl Code for Compiled {
         matches!(self.entry, Entry::Resume(..))
     }
 
+    fn waits(&self) -> bool {
+        self.facts.waits
+    }
+
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
         match self.entry {
             // SAFETY: the caller vouches for the context.
@@ -291,16 +297,15 @@ impl Code for Compiled {
         }
     }
 
-    unsafe fn sweep(
-        &self,
-        warps: &mut [WarpCtx],
-        current: &AtomicU32,
-        failed: &AtomicBool,
-    ) -> Option<(usize, Stop)> {
+    unsafe fn sweep(&self, warps: &mut [WarpCtx], current: &AtomicU32, failed: &AtomicBool) -> Option<Swept> {
         let Entry::Resume(_, Some(f)) = self.entry else { return None };
         // SAFETY: the caller vouches for the contexts.
         let answer = unsafe { f(warps.as_mut_ptr(), warps.len() as u64, current, failed) };
-        Some(((answer & u64::from(u32::MAX)) as usize, Stop::from_code((answer >> 32) as u32)))
+        Some(Swept {
+            warp: (answer & u64::from(u32::MAX)) as usize,
+            ended: answer & kernel::ENDED as u64 != 0,
+            stop: Stop::from_code((answer >> 32) as u8 as u32),
+        })
     }
 
     unsafe fn run_blocks(&self, block: &mut BlockCtx, count: u64) -> Stop {

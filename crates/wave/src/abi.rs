@@ -218,6 +218,19 @@ impl Stop {
     }
 }
 
+/// How a sweep over the warps of a block ended ([`Code::sweep`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// The first warp that stopped in another way than those before it; those after it have not run in this
+    /// turn. The number of warps if all have ended, or if the launch had failed after a turn.
+    pub warp: usize,
+    /// Whether the warps before it have ended; otherwise they have arrived at the barrier that the contexts
+    /// name.
+    pub ended: bool,
+    /// How it stopped.
+    pub stop: Stop,
+}
+
 /// Set in the number of a runtime call for a texture or surface access; the rest is
 /// [`texture::Access::number`].
 pub const TEXTURE: u32 = 1 << 31;
@@ -294,6 +307,12 @@ pub trait Code: Send + Sync {
     /// Whether [`Code::resume`] may stop before the end. If not, [`Code::run_blocks`] is faster.
     fn suspends(&self) -> bool;
 
+    /// Whether its blocks may wait for each other, so that they should begin in order: it has loops that wait
+    /// for memory, or it sleeps. Barriers alone only wait for the own block.
+    fn waits(&self) -> bool {
+        self.suspends()
+    }
+
     /// Prepares a warp's frame before its first resume.
     ///
     /// # Safety
@@ -315,20 +334,18 @@ pub trait Code: Send + Sync {
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop;
 
     /// Runs all warps of a block in turns, as long as each turn brings all of them to the same barrier of the
-    /// whole block ([`crate::op::BarMode::Sync`], with all live lanes). Stores the running warp's index in
-    /// `current`. Returns the first warp that stopped in another way, and its reason: the warps before it
-    /// have arrived, those after it have not run in this turn. If `failed` is set after a complete turn,
-    /// returns the number of warps, with any [`Stop`]. `None` means that such code does not exist and nothing
-    /// has run.
+    /// whole block ([`crate::op::BarMode::Sync`], with all live lanes), or to their end. Stores the running
+    /// warp's index in `current`. `None` means that such code does not exist and nothing has run.
     ///
     /// # Safety
-    /// Same as for `resume`, for every warp; all of them have live lanes and none of these waits.
+    /// Same as for `resume`, for every warp; all of them have live lanes, resume at the same place, and none of
+    /// them waits.
     unsafe fn sweep(
         &self,
         _warps: &mut [WarpCtx],
         _current: &AtomicU32,
         _failed: &AtomicBool,
-    ) -> Option<(usize, Stop)> {
+    ) -> Option<Swept> {
         None
     }
 

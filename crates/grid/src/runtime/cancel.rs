@@ -18,7 +18,7 @@ const SIZE: u64 = size_of::<Response>() as u64;
 pub(super) fn run(c: &mut Caller, mask: u64, operands: &Operands) -> bool {
     lanes(mask).all(|lane| {
         let [address, barrier, all] = operands.of(lane);
-        let response = match c.job.cancel(c.block.smid) {
+        let response = match c.job.claim_next(c.block.smid) {
             Some(ticket) => {
                 let [x, y, z] = c.job.launch.place(ticket, 0).0;
                 [x, y, z, 1]

@@ -28,6 +28,30 @@ impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for Warps<F> {
     }
 }
 
+/// The same for a program that stops at barriers only, so that its blocks need no order.
+pub struct AtBarriers<F>(pub F);
+
+impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for AtBarriers<F> {
+    fn frame_size(&self) -> usize {
+        64
+    }
+    fn local_size(&self) -> usize {
+        16
+    }
+    fn suspends(&self) -> bool {
+        true
+    }
+    fn waits(&self) -> bool {
+        false
+    }
+    unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
+        (self.0)(warp)
+    }
+    unsafe fn run_blocks(&self, _: &mut BlockCtx, _: u64) -> Stop {
+        Stop::Fault
+    }
+}
+
 /// A program for whole blocks, which never stops early.
 pub struct Blocks<F>(pub F);
 

@@ -77,6 +77,8 @@ pub enum Initialiser {
     Zeros(Type, usize),
     /// One integer.
     Int(Type, i64),
+    /// Integers.
+    Ints(Type, Vec<i64>),
     /// Floats, each given by its bits as f64.
     Floats(Type, Vec<u64>),
 }

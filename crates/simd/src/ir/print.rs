@@ -97,6 +97,10 @@ impl fmt::Display for Shown<'_, Global> {
         match value {
             Initialiser::Zeros(ty, count) => write!(f, "[{count} x {ty}] zeroinitializer")?,
             Initialiser::Int(ty, value) => write!(f, "{ty} {value}")?,
+            Initialiser::Ints(ty, values) => {
+                let list: Vec<String> = values.iter().map(|v| format!("{ty} {v}")).collect();
+                write!(f, "[{} x {ty}] [{}]", values.len(), list.join(", "))?;
+            }
             Initialiser::Floats(ty, values) => {
                 let list: Vec<String> = values.iter().map(|v| format!("{ty} {v:#018x}")).collect();
                 write!(f, "[{} x {ty}] [{}]", values.len(), list.join(", "))?;

@@ -233,6 +233,9 @@ impl Kernel<'_> {
             Some(effort) => effort,
             None => effort::in_frame(ir.len()),
         };
+        let insts = self.facts.cfg.order.iter().flat_map(|&b| &self.facts.func.blocks[b].insts);
+        let elsewhere = insts.filter(|i| i.op.suspends()).any(|i| !matches!(i.op, Op::Bar { .. }));
+        let waits = self.facts.suspends && (elsewhere || self.per_lane());
         let keeps_stack = self.facts.local_size.is_none();
         let local = self.facts.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
         Ok(Emitted {
@@ -244,6 +247,7 @@ impl Kernel<'_> {
             local,
             keeps_stack,
             suspends: self.facts.suspends,
+            waits,
             report: self.out.report,
         })
     }

@@ -112,6 +112,8 @@ pub struct Emitted {
     pub keeps_stack: bool,
     /// Whether the kernel is a coroutine.
     pub suspends: bool,
+    /// Whether it may stop elsewhere than at barriers: its blocks may wait for each other.
+    pub waits: bool,
     /// What was vectorised, and LLVM's effort.
     pub report: Report,
 }
@@ -120,6 +122,8 @@ pub struct Emitted {
 pub const RESUME: &str = "anywarp_resume";
 /// The entry point that runs all warps of a block from barrier to barrier.
 pub const SWEEP: &str = "anywarp_sweep";
+/// In the upper half of a sweep's result: the warps before the one that it names have ended.
+pub const ENDED: i64 = 1 << 40;
 /// The entry point of kernels without stops.
 pub const RUN_BLOCKS: &str = "anywarp_run_blocks";
 
@@ -248,6 +252,8 @@ struct Output {
     frame: usize,
     /// Number of resume points.
     resumes: usize,
+    /// The barriers that wait for the whole block, by the number of their resume point.
+    arrivals: BTreeMap<usize, stop::Arrival>,
     /// Outlined operations.
     outlined: Outlined,
     /// Vectors read from the frame since the last memory fence. Counted only in kernels large enough for it

@@ -7,7 +7,8 @@ use wave::Ty;
 use wave::abi::Stop;
 
 use super::names::{self, AT, BLOCK, DONE, FAULT, FRAME, INDEX, LIVE, START, WARP};
-use super::sweep::BODY;
+use super::stop::ARRIVED;
+use super::sweep::{BODY, SETTLE};
 use super::{Kernel, RESUME, RUN_BLOCKS, offset};
 use crate::ir::{
     Access, Argument, Attributes, Bin, Block, Builder, Callee, Cast, Cmp, Function, Global, Initialiser,
@@ -66,7 +67,10 @@ impl Kernel<'_> {
         self.out.ir.module.functions.push(misaligned);
         let warp = self.warp_function();
         self.out.ir.module.functions.push(warp);
-        let mut entry = if self.facts.suspends { self.resume() } else { self.run_blocks() };
+        let settle = self.settle();
+        let settles = settle.is_some();
+        self.out.ir.module.functions.extend(settle);
+        let mut entry = if self.facts.suspends { self.resume(settles) } else { self.run_blocks() };
         if self.facts.flushes {
             entry = self.flushing(entry);
         }
@@ -200,13 +204,25 @@ impl Kernel<'_> {
         self.out.ir.store(lanes, at);
     }
 
-    /// The entry point of a kernel with stops: resumes one warp.
-    fn resume(&mut self) -> Function {
+    /// The entry point of a kernel with stops: resumes one warp. If it `settles`, a stop may be known by its
+    /// number alone.
+    fn resume(&mut self, settles: bool) -> Function {
         let outer = self.out.ir.begin();
         let p = self.out.ir.offset(WARP, offset::W_RESUME);
         let at = self.out.ir.load(Type::I32, p);
         let arguments = [WARP, FRAME, at].map(Argument::from);
         let code = self.out.ir.call_at(IN_BLOCKS, Callee::Function(BODY), Type::I32, arguments, false);
+        if settles {
+            let [arrived, other] = ["arrived", "other"].map(Name::of);
+            let known = self.out.ir.icmp_int(Cmp::Uge, code, ARRIVED);
+            self.out.ir.br_if(known, arrived, other);
+            self.out.ir.label(arrived);
+            let number = self.out.ir.bin_int(Bin::Sub, code, ARRIVED);
+            let arguments = [WARP, number].map(Argument::from);
+            self.out.ir.call_at(IN_BLOCKS, Callee::Function(SETTLE), Type::Void, arguments, false);
+            self.out.ir.ret(Operand::i32(Stop::Barrier as i64));
+            self.out.ir.label(other);
+        }
         self.out.ir.ret(code);
         Function {
             name: Name::of(RESUME),

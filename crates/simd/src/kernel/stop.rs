@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wave::abi::Stop;
+use wave::barrier;
 use wave::op::{BarMode, Op};
 use wave::{Block, BlockCall, BlockData, Function, Terminator, Value};
 
@@ -27,6 +28,19 @@ pub struct Home {
     pub at: Vec<usize>,
     /// Written at the definition, not at each stop.
     pub eager: bool,
+}
+
+/// What a stop with a number from here on means: all live lanes are at the barrier where the code resumes with
+/// that number, less this. Within a module only; lower numbers are [`Stop`]'s.
+pub const ARRIVED: i64 = 16;
+
+/// A barrier at which a warp's live lanes wait for the whole block.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Its line, for messages.
+    pub line: u32,
+    /// Its number, below [`barrier::COUNT`].
+    pub id: u32,
 }
 
 /// Splits blocks after every operation that stops. A stop is then always a block's last operation, and the
@@ -155,20 +169,58 @@ impl Kernel<'_> {
         self.out.ir.load(ty, at)
     }
 
-    /// Emits a barrier or another stop: saves the live values, records the reason, and returns. The next
-    /// resume restores the values and continues.
-    pub fn stop(
-        &mut self,
-        b: usize,
-        inst: &wave::Inst,
-        term: &Terminator,
-        live: &[BTreeSet<Value>],
-    ) -> Result<()> {
-        let Terminator::Jump(next) = term else { return Err(Unsupported("a stop before a branch".into())) };
-        let target = next.block.index();
-        let number = self.out.resumes + 1;
-        let bits = self.mask_bits();
-        let why = match inst.op {
+    /// What is known at compile time of a barrier at which warps wait for their whole block.
+    fn arrival(&self, inst: &wave::Inst) -> Option<Arrival> {
+        if self.per_lane() || inst.op != (Op::Bar { mode: BarMode::Sync }) {
+            return None;
+        }
+        let [id, threads @ ..] = inst.args.as_slice() else { return None };
+        let id = self.constant(*id).filter(|&id| (id as usize) < barrier::COUNT)?;
+        let all = threads.iter().all(|&v| self.constant(v) == Some(0));
+        all.then_some(Arrival { line: inst.loc.line, id })
+    }
+
+    /// Returns from such a barrier: with its number alone if all live lanes arrive, for then the number tells
+    /// everything; the scheduler's entry point or the sweep writes the context's fields if they are needed.
+    fn arrive(&mut self, b: usize, number: usize, arrival: Arrival, bits: Operand) {
+        self.out.arrivals.insert(number, arrival);
+        let code = Operand::i32(ARRIVED + number as i64);
+        if self.facts.always_full && !self.facts.uniformity.masked[b] {
+            return self.out.ir.ret(code);
+        }
+        let alive = self.live();
+        let alive = self.bits_of(alive);
+        let all = self.out.ir.icmp(Cmp::Eq, bits, alive);
+        let any = self.out.ir.icmp_int(Cmp::Ne, alive, 0);
+        let all = self.out.ir.bin(Bin::And, all, any);
+        let (whole, part) = (self.out.ir.fresh("arrive"), self.out.ir.fresh("part"));
+        self.out.ir.br_if(all, whole, part);
+        self.out.ir.label(whole);
+        self.out.ir.ret(code);
+        self.out.ir.label(part);
+        self.set_field(offset::W_LINE, Operand::i32(i64::from(arrival.line)));
+        self.set_field(offset::W_BAR_ID, Operand::i32(i64::from(arrival.id)));
+        self.set_field(offset::W_BAR_THREADS, Operand::i32(0));
+        self.set_field(offset::W_BAR_MODE, mode_number(BarMode::Sync));
+        self.set_field(offset::W_BAR_LANES, bits);
+        let none = self.no_bits();
+        self.set_field(offset::W_BAR_PREDS, none);
+        self.return_from(number, Stop::Barrier);
+    }
+
+    /// Returns from a stop whose reason is in the context already.
+    fn return_from(&mut self, number: usize, why: Stop) {
+        let alive = self.live();
+        let alive = self.bits_of(alive);
+        self.set_field(offset::W_LIVE, alive);
+        self.set_field(offset::W_RESUME, Operand::i32(number as i64));
+        self.out.ir.ret(Operand::i32(why as i64));
+    }
+
+    /// Writes into the context why the warp stops.
+    fn record(&mut self, inst: &wave::Inst, bits: Operand) -> Result<Stop> {
+        self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
+        Ok(match inst.op {
             Op::Bar { mode } => {
                 for (a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
                     if !self.facts.uniformity.values[a.index()].is_uniform() {
@@ -201,8 +253,24 @@ impl Kernel<'_> {
                 self.set_field(offset::W_SLEEP, ns);
                 Stop::Yield
             }
-        };
-        self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
+        })
+    }
+
+    /// Emits a barrier or another stop: saves the live values, records the reason, and returns. The next
+    /// resume restores the values and continues.
+    pub fn stop(
+        &mut self,
+        b: usize,
+        inst: &wave::Inst,
+        term: &Terminator,
+        live: &[BTreeSet<Value>],
+    ) -> Result<()> {
+        let Terminator::Jump(next) = term else { return Err(Unsupported("a stop before a branch".into())) };
+        let target = next.block.index();
+        let number = self.out.resumes + 1;
+        let bits = self.mask_bits();
+        let arrival = self.arrival(inst);
+        let why = if arrival.is_some() { Stop::Barrier } else { self.record(inst, bits)? };
         self.edge(b, next, None)?;
         let result = inst.results.first().copied();
         let mut saved = Vec::new();
@@ -221,11 +289,10 @@ impl Kernel<'_> {
                 self.store_home(v, at);
             }
         }
-        let alive = self.live();
-        let alive = self.bits_of(alive);
-        self.set_field(offset::W_LIVE, alive);
-        self.set_field(offset::W_RESUME, Operand::i32(number as i64));
-        self.out.ir.ret(Operand::i32(why as i64));
+        match arrival {
+            Some(arrival) => self.arrive(b, number, arrival, bits),
+            None => self.return_from(number, why),
+        }
         let place = self.place(target);
         self.cursor.pending.entry(place).or_default();
         // The resume point.

@@ -12,7 +12,7 @@ const PART: usize = 16;
 
 impl Kernel<'_> {
     /// The constant that a value is, if any.
-    fn constant(&self, v: Value) -> Option<u32> {
+    pub fn constant(&self, v: Value) -> Option<u32> {
         self.facts.constants.get(&v).map(|&bits| bits as u32)
     }
 
