@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use wave::op::{IntOp, Op, Order, ShiftOp, Space};
+use wave::op::{IntOp, Op, Order, SReg, ShiftOp, Space};
 use wave::{Function, Inst, Loc, Ty, Value};
 
 use super::Kernel;
@@ -20,6 +20,8 @@ use crate::ir::Bin;
 const OPERATIONS: usize = 240;
 /// Maximum prefetch distance in rounds.
 const ROUNDS: usize = 8;
+/// Prefetch distance in blocks, where a block begins.
+const BLOCKS: i64 = 4;
 /// Maximum number of prefetched loads per loop. If there are more, most are neighbours that one prefetch
 /// covers (a stencil of seven loads ran a tenth slower).
 const ACCESSES: usize = 4;
@@ -37,9 +39,18 @@ enum Step {
     Far(Value),
 }
 
-/// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops.
-/// Returns whether it inserted any.
-pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> bool {
+/// What [`ask`] inserted.
+pub struct Asked {
+    /// Anything at all.
+    pub any: bool,
+    /// For a loop that reads far from round to round.
+    pub far: bool,
+}
+
+/// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops. In
+/// kernels with stops also for a later block before the loads with which a block begins: its other regions keep
+/// the processor from seeing those early enough.
+pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
     let mut types = Vec::new();
@@ -56,22 +67,24 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> bool {
         let Some(loads) = rows(func, uniformity, blocks) else { continue };
         for (b, at, address) in loads {
             let (steps, out) = (BTreeMap::new(), Vec::new());
-            let mut walk = Walk { func, cfg, made: &made, l, types: &mut types, steps, out };
+            let mut walk = Walk { func, cfg, made: &made, l: Some(l), types: &mut types, steps, out };
             let step = match walk.step(address, DEPTH) {
                 Some(Step::Far(v)) => walk.times(v, rounds as i64),
                 Some(Step::By(n)) if n.unsigned_abs() >= NEAR => walk.constant(n.wrapping_mul(rounds as i64)),
                 _ => continue,
             };
-            let to = walk.emit(Op::Int(IntOp::Add, Ty::I64), &[address, step]);
-            let mut new = std::mem::take(&mut walk.out);
-            let op = Op::Prefetch(Space::Global);
-            new.push(Inst {
-                op,
-                args: [to].into_iter().collect(),
-                results: Default::default(),
-                loc: Loc::default(),
-            });
-            asked.push((b, at, new));
+            asked.push((b, at, walk.asking(address, step)));
+        }
+    }
+    let far = !asked.is_empty();
+    if func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends()) {
+        let loads = rows(func, uniformity, before_stops(func, cfg).into_iter()).unwrap_or_default();
+        for (b, at, address) in loads {
+            let (steps, out) = (BTreeMap::new(), Vec::new());
+            let mut walk = Walk { func, cfg, made: &made, l: None, types: &mut types, steps, out };
+            let Some(Step::By(step @ 1..)) = walk.step(address, DEPTH) else { continue };
+            let step = walk.constant(step.wrapping_mul(BLOCKS));
+            asked.push((b, at, walk.asking(address, step)));
         }
     }
     func.values.extend(types);
@@ -80,7 +93,23 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> bool {
     for (b, at, new) in asked.iter().rev() {
         func.blocks[*b].insts.splice(at..at, new.iter().cloned());
     }
-    !asked.is_empty()
+    Asked { any: !asked.is_empty(), far }
+}
+
+/// The blocks outside loops that run before any stop, which a warp reaches in its first turn.
+fn before_stops(func: &Function, cfg: &Cfg) -> Vec<usize> {
+    let stops = |b: usize| func.blocks[b].insts.iter().any(|i| i.op.suspends());
+    let mut reached = vec![false; func.blocks.len()];
+    let mut order = Vec::new();
+    for &b in &cfg.order {
+        let first = order.is_empty() || cfg.preds[b].iter().any(|&p| reached[p] && !stops(p));
+        reached[b] = first;
+        if first {
+            order.push(b);
+        }
+    }
+    order.retain(|&b| cfg.around(b).next().is_none());
+    order
 }
 
 /// The global loads whose lanes read rows or one value, as block, index and address; `None` if there are too
@@ -117,7 +146,8 @@ struct Walk<'f> {
     func: &'f Function,
     cfg: &'f Cfg,
     made: &'f Made,
-    l: &'f Loop,
+    /// The loop whose rounds differ; `None` for the loop over blocks around the whole kernel.
+    l: Option<&'f Loop>,
     /// Types of the new values.
     types: &'f mut Vec<Ty>,
     /// The strides found so far; `None` if unknown.
@@ -135,6 +165,14 @@ impl Walk<'_> {
         v
     }
 
+    /// The instructions that prefetch what lies a stride behind an address.
+    fn asking(mut self, address: Value, step: Value) -> Vec<Inst> {
+        let to = self.emit(Op::Int(IntOp::Add, Ty::I64), &[address, step]);
+        let (args, results) = ([to].into_iter().collect(), Default::default());
+        self.out.push(Inst { op: Op::Prefetch(Space::Global), args, results, loc: Loc::default() });
+        self.out
+    }
+
     fn constant(&mut self, n: i64) -> Value {
         self.emit(Op::Const { ty: Ty::I64, bits: u128::from(n as u64) }, &[])
     }
@@ -149,7 +187,7 @@ impl Walk<'_> {
     }
 
     fn is_inside(&self, v: Value) -> bool {
-        self.made.place(v).is_some_and(|(b, _)| self.l.contains[b])
+        self.made.place(v).is_some_and(|(b, _)| self.l.is_none_or(|l| l.contains[b]))
     }
 
     /// A constant's signed value.
@@ -216,7 +254,7 @@ impl Walk<'_> {
     fn given(&self, v: Value) -> Vec<Value> {
         let Some((b, at)) = self.made.place(v) else { return Vec::new() };
         let Some(at) = at.checked_sub(self.func.blocks[b].insts.len()) else { return Vec::new() };
-        let inside = self.cfg.preds[b].iter().filter(|p| self.l.contains[**p]);
+        let inside = self.cfg.preds[b].iter().filter(|p| self.l.is_some_and(|l| l.contains[**p]));
         let targets = inside.flat_map(|&p| self.func.blocks[p].term.targets());
         targets.filter(|t| t.block.index() == b).filter_map(|t| t.args.get(at).copied()).collect()
     }
@@ -238,13 +276,15 @@ impl Walk<'_> {
     fn derived(&mut self, v: Value, depth: usize) -> Option<Step> {
         let Some(inst) = self.inst(v).cloned() else {
             let given = self.given(v);
-            if self.made.place(v).is_some_and(|(b, _)| b == self.l.header) {
+            if self.made.place(v).is_some_and(|(b, _)| self.l.is_some_and(|l| b == l.header)) {
                 return given.into_iter().find_map(|next| self.moved(next, v, NEXT));
             }
             return given.into_iter().find_map(|g| self.step(g, depth));
         };
         match inst.op {
             Op::Const { .. } => Some(Step::By(0)),
+            Op::Special(SReg::CtaidX) => Some(Step::By(i64::from(self.l.is_none()))),
+            Op::Load { mem, .. } if self.l.is_none() && mem.space == Space::Param => Some(Step::By(0)),
             Op::Int(op @ (IntOp::Add | IntOp::Sub), _) => {
                 let (a, b) = (self.step(inst.args[0], depth)?, self.step(inst.args[1], depth)?);
                 Some(self.sum(a, b, op))
@@ -286,7 +326,7 @@ impl Walk<'_> {
             return None;
         }
         let Some(inst) = self.inst(next).cloned() else {
-            if self.made.place(next).is_some_and(|(b, _)| b == self.l.header) {
+            if self.made.place(next).is_some_and(|(b, _)| self.l.is_some_and(|l| b == l.header)) {
                 // It takes another counter's value one round later, so it has the same stride.
                 return self.step(next, depth);
             }

@@ -217,8 +217,9 @@ fn one_number(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 
 fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let facts = work.analyses(func)?;
-    work.far = ahead::ask(func, &facts.cfg, &facts.uniformity);
-    if !work.far {
+    let asked = ahead::ask(func, &facts.cfg, &facts.uniformity);
+    work.far = asked.far;
+    if !asked.any {
         work.facts = Some(facts);
     }
     Ok(())
