@@ -55,34 +55,56 @@ const TARGET_MARKS: [u64; 3] = [0, 0x10000, 0x20000];
 /// `CU_JIT_CACHE_CG`, the highest cache mode.
 const MAX_CACHE_MODE: u64 = 2;
 
+/// The value of an option that receives a result.
+///
+/// By the manual, the values of a link's options live as long as the link. cuda-core frees them after
+/// `cuLinkCreate`; something else may be there when a later call has a result. So a value is written only while it
+/// is what the program or the driver has put there.
+#[derive(Clone, Debug)]
+struct Slot {
+    address: u64,
+    known: Cell<u64>,
+}
+
+impl Slot {
+    fn write(&self, value: u64) {
+        let place = place::<u64>(self.address);
+        if place.read() == Ok(self.known.get()) && self.known.replace(value) != value {
+            place.set(value);
+        }
+    }
+}
+
 /// A log buffer of the program: the buffer, its size, and the option's value, which receives the length.
 #[derive(Clone, Debug, Default)]
 struct Log {
     buffer: Option<u64>,
-    size: Option<(u32, u64)>,
-    /// The length written last.
-    length: Cell<Option<u64>>,
+    size: Option<(u32, Slot)>,
 }
 
 impl Log {
     fn check(&self) -> Result<()> {
-        match (self.buffer, self.size) {
+        match (self.buffer, &self.size) {
             (None, None) => Ok(()),
-            (Some(0), Some((size, _))) if size > 0 => Err(Error::InvalidValue),
+            (Some(0), Some((size, _))) if *size > 0 => Err(Error::InvalidValue),
             (Some(_), Some(_)) => Ok(()),
             _ => Err(Error::InvalidValue),
         }
     }
 
     /// Writes as the hardware's driver does: the text, cut to the buffer, and a NUL. The length is that of
-    /// the text without the NUL, or the buffer's size if the text was cut. It is written when it changes: by the
-    /// manual, the option's value must live as long as the link, but cuda-core frees it after `cuLinkCreate`.
+    /// the text without the NUL, or the buffer's size if the text was cut.
     fn write(&self, text: &str) {
-        let (Some(buffer), Some((size, slot))) = (self.buffer, self.size) else { return };
-        if buffer == 0 {
-            return;
+        let Some((_, slot)) = &self.size else { return };
+        if let Some(length) = self.write_text(text) {
+            slot.write(length);
         }
-        let (bytes, size) = (text.as_bytes(), size as usize);
+    }
+
+    /// Writes the text without its length, and returns that. `None`: there is no buffer.
+    fn write_text(&self, text: &str) -> Option<u64> {
+        let buffer = self.buffer.filter(|at| *at != 0)?;
+        let (bytes, size) = (text.as_bytes(), self.size.as_ref()?.0 as usize);
         let length = match bytes.len() {
             _ if size <= 1 => 0,
             n if n < size => n,
@@ -91,9 +113,7 @@ impl Log {
         let shown = bytes.get(..length.min(size.saturating_sub(1))).unwrap_or(&[]);
         place(buffer).set_all(shown);
         place::<u8>(buffer.wrapping_add(shown.len() as u64)).set(0);
-        if self.length.replace(Some(length as u64)) != Some(length as u64) {
-            place::<u64>(slot).set(length as u64);
-        }
+        Some(length as u64)
     }
 }
 
@@ -108,8 +128,8 @@ pub struct Jit {
     pub options: LoadOptions,
     info: Log,
     error: Log,
-    /// The address of the option's value, which receives the milliseconds.
-    wall_time: Option<u64>,
+    /// The option's value, whose lower half receives the milliseconds.
+    wall_time: Option<Slot>,
     target: Option<u64>,
     sm3x: bool,
 }
@@ -179,7 +199,9 @@ impl Jit {
         for i in 0..count as usize {
             let slot = values.after(i);
             if let Some(option) = meaning(options.at(i)?) {
-                jit.take(option, slot.read()?, slot.address(), &mut symbols)?;
+                let value = slot.read()?;
+                let slot = Slot { address: slot.address(), known: Cell::new(value) };
+                jit.take(option, value, slot, &mut symbols)?;
             }
         }
         jit.options.symbols = symbols.list()?;
@@ -188,7 +210,7 @@ impl Jit {
         Ok(jit)
     }
 
-    fn take(&mut self, option: u32, value: u64, slot: u64, symbols: &mut Symbols) -> Result<()> {
+    fn take(&mut self, option: u32, value: u64, slot: Slot, symbols: &mut Symbols) -> Result<()> {
         let number = value as u32;
         match option {
             // The hardware's driver fails with a division by zero here.
@@ -264,9 +286,17 @@ impl Jit {
         self.info.write(&report.info);
         // As recorded, the last line has no end.
         self.error.write(report.errors.trim_end_matches('\n'));
-        if let Some(slot) = self.wall_time {
-            place::<f32>(slot).set(report.wall_time);
+        if let Some(slot) = &self.wall_time {
+            let upper = slot.known.get() & !u64::from(u32::MAX);
+            slot.write(upper | u64::from(report.wall_time.to_bits()));
         }
+    }
+
+    /// Empties the logs of a link that begins. The lengths are left as they are until there is a call with a
+    /// result, so that the program's values are still recognised.
+    pub fn begin(&self) {
+        self.info.write_text("");
+        self.error.write_text("");
     }
 }
 
@@ -294,17 +324,18 @@ mod tests {
         let text = "ptxas application ptx input, line 5";
         for (size, length, first) in [(100, text.len(), b'p'), (16, 16, b'p'), (1, 0, 0), (0, 0, 0)] {
             let (mut buffer, mut slot) = ([b'x'; 100], 7u64);
+            let at = &raw mut slot as u64;
             let log = Log {
                 buffer: Some(&raw mut buffer as u64),
-                size: Some((size, &raw mut slot as u64)),
-                length: Cell::new(None),
+                size: Some((size, Slot { address: at, known: Cell::new(7) })),
             };
             log.write(text);
-            assert_eq!((slot, buffer[0]), (length as u64, first), "{size}");
-            // The same length again: the program may have freed the value.
-            slot = 77;
+            assert_eq!((place(at).read(), buffer[0]), (Ok(length as u64), first), "{size}");
+            // The program has freed the value, and something else is there.
+            place(at).set(77u64);
+            log.write("other");
+            assert_eq!(place(at).read(), Ok(77u64), "{size}");
             log.write(text);
-            assert_eq!(slot, 77, "{size}");
             if size == 16 {
                 assert_eq!((buffer[15], buffer[16]), (0, b'x'));
                 assert_eq!(buffer[..15], text.as_bytes()[..15]);

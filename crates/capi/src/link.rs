@@ -50,7 +50,7 @@ fn told<T>(handle: Handle, call: &Jit, f: impl FnOnce(&link::Link, &mut Report) 
 pub fn create(context: &Context, mut jit: Jit) -> Result<Handle> {
     jit.options.target = jit.asked_target()?;
     let handle = link::create(&context.device, jit.options.clone())?;
-    jit.finish(&Report::default());
+    jit.begin();
     lock(&SESSIONS).insert(handle, Session { jit, report: Report::default() });
     Ok(handle)
 }

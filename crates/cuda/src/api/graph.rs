@@ -535,7 +535,7 @@ api! {
 
     Init Legal fn cuDeviceGetGraphMemAttribute(device: CUdevice, number: u32, value: Out<u64>) {
         let device = device_of(device)?;
-        let bytes = graph::memory::attribute(device, number)?;
+        let bytes = graph::memory::attribute(device, number, graph::memory::Used::UntilTrimmed)?;
         value.required()?.set(bytes);
         Ok(())
     }

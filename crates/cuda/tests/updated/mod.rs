@@ -66,35 +66,44 @@ fn an_executable_graph_is_updated_after_its_graph_is_destroyed() {
     assert_eq!(cuda.download::<u32>(place, 2), [2, 4]);
 }
 
-/// cuda-core frees the values of its options when `cuLinkCreate` has returned.
+/// The values of a link's options receive the lengths of its logs. cuda-core frees them when `cuLinkCreate` has
+/// returned: what is there then is not the driver's to write, whether a call has nothing to tell or an error.
 #[test]
-fn a_link_that_has_nothing_to_tell_leaves_the_values_of_its_options_alone() {
+fn a_link_leaves_the_values_of_its_options_alone_if_something_else_is_there() {
+    const INVALID_PTX: u32 = 218;
     let cuda = Cuda::start();
-    let text = format!("{HEAD}{KERNELS}\0");
-    let mut logs = [[b'x'; 256]; 2];
-    // CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size.
-    let mut options = [3, 4, 5, 6];
-    let [info, error] = logs.each_mut().map(|log| log.as_mut_ptr().cast::<c_void>());
-    let size = || std::ptr::without_provenance_mut(256);
-    let mut values = [info, size(), error, size()];
-    let (mut link, mut image, mut length) = (0, std::ptr::null_mut(), 0);
-    call!(cuda.cuLinkCreate_v2(4, options.as_mut_ptr(), values.as_mut_ptr(), &mut link));
-    // The driver has written the lengths. What is here now is the program's.
-    let own = [1, 2, 3, 4].map(std::ptr::without_provenance_mut::<c_void>);
-    values = own;
-    let (no_options, no_values) = (std::ptr::null_mut(), std::ptr::null_mut());
-    call!(cuda.cuLinkAddData_v2(
-        link,
-        1,
-        text.as_ptr().cast(),
-        text.len(),
-        c"a".as_ptr(),
-        0,
-        no_options,
-        no_values
-    ));
-    call!(cuda.cuLinkComplete(link, &mut image, &mut length));
-    assert!(length > 0);
-    assert_eq!(std::hint::black_box(&values), &own);
-    call!(cuda.cuLinkDestroy(link));
+    let good = format!("{HEAD}{KERNELS}\0");
+    let bad = format!("{HEAD}{KERNELS} no\0");
+    for (text, answer) in [(&good, 0), (&bad, INVALID_PTX)] {
+        for freed in [false, true] {
+            let mut logs = [[b'x'; 256]; 2];
+            // CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size.
+            let mut options = [3, 4, 5, 6];
+            let [info, error] = logs.each_mut().map(|log| log.as_mut_ptr().cast::<c_void>());
+            let size = || std::ptr::without_provenance_mut(256);
+            let mut values = [info, size(), error, size()];
+            let (mut link, mut image, mut length) = (0, std::ptr::null_mut(), 0);
+            call!(cuda.cuLinkCreate_v2(4, options.as_mut_ptr(), values.as_mut_ptr(), &mut link));
+            let own = [1, 0, 3, 0].map(std::ptr::without_provenance_mut::<c_void>);
+            if freed {
+                values = own;
+            }
+            let (no_options, no_values) = (std::ptr::null_mut(), std::ptr::null_mut());
+            let (at, bytes) = (text.as_ptr().cast(), text.len());
+            call!(cuda.cuLinkAddData_v2(link, 1, at, bytes, c"a".as_ptr(), 0, no_options, no_values) => answer);
+            if answer == 0 {
+                call!(cuda.cuLinkComplete(link, &mut image, &mut length));
+                assert!(length > 0);
+            }
+            let values = std::hint::black_box(&values);
+            let told = logs.map(|log| log.iter().position(|byte| *byte == 0).expect("the text ends"));
+            assert_eq!(told[1] > 0, answer != 0);
+            if freed {
+                assert_eq!(values, &own);
+            } else {
+                assert_eq!([values[1].addr(), values[3].addr()], told);
+            }
+            call!(cuda.cuLinkDestroy(link));
+        }
+    }
 }

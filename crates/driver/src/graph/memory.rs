@@ -34,6 +34,16 @@ pub mod attribute {
     pub const RESERVED_HIGH: u32 = 3;
 }
 
+/// What the attributes of memory in use count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Used {
+    /// CUDA: memory that launches took, until it is trimmed; freed memory counts. NVIDIA's tests of its Python
+    /// bindings expect this (`test_cuda_graphMem_attr`, `test_graph_mem_set_attributes`).
+    UntilTrimmed,
+    /// HIP: memory that is allocated, as in AMD's pool of a device's graphs.
+    Allocated,
+}
+
 /// The memory of an allocation node.
 pub struct Reservation {
     /// What the program asked for.
@@ -89,8 +99,11 @@ struct State {
 /// The bytes of one device.
 #[derive(Clone, Copy, Default)]
 struct Bytes {
+    /// Allocated: [`Used::Allocated`].
     used: u64,
     used_high: u64,
+    /// The high-water mark of [`Used::UntilTrimmed`]. The bytes themselves are the reserved ones.
+    kept_high: u64,
     reserved: u64,
     reserved_high: u64,
     /// Of the reserved bytes, those whose nodes have ended. As on the hardware they stay reserved for later
@@ -99,7 +112,7 @@ struct Bytes {
 }
 
 static BYTES: Mutex<[Bytes; 64]> =
-    Mutex::new([Bytes { used: 0, used_high: 0, reserved: 0, reserved_high: 0, left: 0 }; 64]);
+    Mutex::new([Bytes { used: 0, used_high: 0, kept_high: 0, reserved: 0, reserved_high: 0, left: 0 }; 64]);
 /// By address, in the order of the nodes: all but the last one are freed by a node before the next one.
 static ALL: Mutex<BTreeMap<u64, Vec<Weak<Reservation>>>> = Mutex::new(BTreeMap::new());
 /// What is allocated, by address: it stays so when its graph is destroyed.
@@ -110,11 +123,15 @@ fn with_bytes<T>(device: u32, change: impl FnOnce(&mut Bytes) -> T) -> Option<T>
 }
 
 /// An attribute of a device's graph memory.
-pub fn attribute(device: &Device, number: u32) -> Result<u64> {
+pub fn attribute(device: &Device, number: u32, what: Used) -> Result<u64> {
     let bytes = with_bytes(device.ordinal, |bytes| *bytes).unwrap_or_default();
+    let (used, used_high) = match what {
+        Used::UntilTrimmed => (bytes.reserved, bytes.kept_high),
+        Used::Allocated => (bytes.used, bytes.used_high),
+    };
     match number {
-        attribute::USED => Ok(bytes.used),
-        attribute::USED_HIGH => Ok(bytes.used_high),
+        attribute::USED => Ok(used),
+        attribute::USED_HIGH => Ok(used_high),
         attribute::RESERVED => Ok(bytes.reserved),
         attribute::RESERVED_HIGH => Ok(bytes.reserved_high),
         _ => Err(Error::InvalidValue),
@@ -131,7 +148,10 @@ pub fn reset_attribute(device: &Device, number: u32, value: u64) -> Result<()> {
         Ok(())
     };
     match number {
-        attribute::USED_HIGH => reset(|bytes| bytes.used_high = bytes.used),
+        attribute::USED_HIGH => reset(|bytes| {
+            bytes.used_high = bytes.used;
+            bytes.kept_high = bytes.reserved;
+        }),
         attribute::RESERVED_HIGH => reset(|bytes| bytes.reserved_high = bytes.reserved),
         _ => Err(Error::InvalidValue),
     }
@@ -288,6 +308,7 @@ impl Reservation {
                 bytes.left -= again;
                 bytes.reserved += size - again;
                 bytes.reserved_high = bytes.reserved_high.max(bytes.reserved);
+                bytes.kept_high = bytes.kept_high.max(bytes.reserved);
             }
         });
         *used = (used.0 + 1, true);

@@ -175,7 +175,7 @@ api! {
 
     Device Legal fn hipDeviceGetGraphMemAttribute(ordinal: i32, number: u32, value: Out<u64>) {
         let device = device(ordinal)?;
-        value.required()?.set(graph::memory::attribute(&device, number)?);
+        value.required()?.set(graph::memory::attribute(&device, number, graph::memory::Used::Allocated)?);
         Ok(())
     }
 
