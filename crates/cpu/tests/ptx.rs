@@ -64,15 +64,20 @@ enum How {
     Together(&'static str, u16),
     /// As a large kernel.
     Large(&'static str, Effort),
+    /// As a large kernel in per-lane mode.
+    Dispatched(&'static str, Effort),
 }
 
 impl How {
     fn engine(self) -> Engine {
         match self {
             How::Interpreted | How::WithoutCalls => Engine::Interpreter,
-            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) | How::Together(..) | How::Large(..) => {
-                Engine::Compiled
-            }
+            How::Compiled(_)
+            | How::PerLane(_)
+            | How::InAHurry(_)
+            | How::Together(..)
+            | How::Large(..)
+            | How::Dispatched(..) => Engine::Compiled,
         }
     }
 }
@@ -86,7 +91,8 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         | How::PerLane(name)
         | How::InAHurry(name)
         | How::Together(name, _)
-        | How::Large(name, _) => match Target::named(name) {
+        | How::Large(name, _)
+        | How::Dispatched(name, _) => match Target::named(name) {
             Ok(target) => target,
             Err(error) => {
                 eprintln!("not run: {error}");
@@ -96,8 +102,12 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         How::Interpreted | How::WithoutCalls => Target::native(),
     };
     let forced = Forced {
-        per_lane: matches!(how, How::PerLane(_)),
-        effort: if let How::Large(_, effort) = how { Some(effort) } else { None },
+        per_lane: matches!(how, How::PerLane(_) | How::Dispatched(..)),
+        effort: if let How::Large(_, effort) | How::Dispatched(_, effort) = how {
+            Some(effort)
+        } else {
+            None
+        },
         first: matches!(how, How::InAHurry(_)),
         warps: if let How::Together(_, warps) = how { Some(warps) } else { None },
         most: None,
@@ -169,4 +179,6 @@ turns! { of 36:
     9 as_large_kernels_for_avx2 How::Large("x86-64-v3", Effort::Light), [1];
     10 as_the_largest_kernels_for_this_machine How::Large("native", Effort::Least), [1];
     11 as_the_largest_kernels_for_avx2 How::Large("x86-64-v3", Effort::Least), [3];
+    12 with_a_dispatcher_for_this_machine How::Dispatched("native", Effort::Light), [2];
+    13 with_a_dispatcher_for_avx2 How::Dispatched("x86-64-v3", Effort::Light), [1];
 }

@@ -55,6 +55,9 @@ pub struct Function {
     pub blocks: Vec<BlockData>,
     /// Types of the values, by [`Value`].
     pub values: Vec<Ty>,
+    /// By value: a number for the register of the source that it is a value of; 0 or no number if that is not
+    /// known. Only a hint to which values may share memory: nothing that a function computes depends on it.
+    pub registers: Vec<u32>,
     /// Stack slots: per-lane local memory of one call of the function.
     pub slots: Vec<Slot>,
     /// Whether it is only a declaration, whose body must be found by linking.
@@ -270,6 +273,19 @@ impl Function {
     pub fn new_value(&mut self, ty: Ty) -> Value {
         self.values.push(ty);
         Value(self.values.len() as u32 - 1)
+    }
+
+    /// The number of the register that a value belongs to, if it is known.
+    pub fn register(&self, v: Value) -> Option<u32> {
+        self.registers.get(v.index()).copied().filter(|number| *number != 0)
+    }
+
+    /// Records the register that a value belongs to.
+    pub fn set_register(&mut self, v: Value, number: u32) {
+        if self.registers.len() <= v.index() {
+            self.registers.resize(v.index() + 1, 0);
+        }
+        self.registers[v.index()] = number;
     }
 
     /// A new block, empty but for a trap.

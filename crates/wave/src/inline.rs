@@ -110,6 +110,10 @@ pub(crate) fn splice(func: &mut Function, b: usize, callee: &Function, args: Vec
 pub(crate) fn append(func: &mut Function, callee: &Function) -> Block {
     let (values, blocks, slots) =
         (func.values.len() as u32, func.blocks.len() as u32, func.slots.len() as u32);
+    // Each copy of a function has registers of its own.
+    for (at, &number) in callee.registers.iter().enumerate().filter(|(_, number)| **number != 0) {
+        func.set_register(Value(values + at as u32), number.wrapping_add(2 * values) | 1);
+    }
     func.values.extend(&callee.values);
     func.slots.extend(callee.slots.iter().cloned());
     let value = |v: Value| Value(v.0 + values);

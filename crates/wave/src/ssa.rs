@@ -4,7 +4,7 @@
 //! parameter whose arguments are filled in once all blocks exist. Registers that were never written are zero.
 //! The front ends share it; `R` names what is written and read like a register.
 
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use hashbrown::HashMap;
 
@@ -78,6 +78,7 @@ impl<R: Copy + Eq + Hash> Ssa<R> {
                 break zero(func, at, ty);
             }
             let v = func.new_param(at, ty);
+            func.set_register(v, number(&var));
             self.open.push((at, var, v));
             break v;
         };
@@ -108,6 +109,13 @@ impl<R: Copy + Eq + Hash> Ssa<R> {
             func.block_mut(from).term = term;
         }
     }
+}
+
+/// A number for a register, the same in each run.
+fn number(var: &impl Hash) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    var.hash(&mut hasher);
+    hasher.finish() as u32 | 1
 }
 
 /// A zero at the beginning of `block`.

@@ -38,7 +38,8 @@ pub struct Args {
     #[arg(long)]
     emit: Option<Stage>,
     /// Show the IR after this pass (with wave, uniformity or ranges). A kernel in per-lane mode goes from
-    /// unreachable to copies, yields and meetings, others through all but meetings
+    /// unreachable to copies, cycles (a large one), yields and meetings, others through all but cycles and
+    /// meetings
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     after: Option<String>,
     /// Block size to compile for; by default the one that the kernel requires, or 256

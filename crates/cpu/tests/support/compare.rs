@@ -9,7 +9,7 @@ use super::memory::Aligned;
 
 /// How a kernel is compiled, and how many workers run it: all cases in the first two ways, and a share of them
 /// in each of the others.
-const WAYS: [Way; 14] = [
+const WAYS: [Way; 17] = [
     Way { turn: (1, 0), processor: "native", mode: Mode::Usual, workers: &[1, 3] },
     Way { turn: (1, 0), processor: "x86-64-v3", mode: Mode::Usual, workers: &[1, 3] },
     Way { turn: (4, 1), processor: "native", mode: Mode::Together(2), workers: &[1] },
@@ -18,6 +18,9 @@ const WAYS: [Way; 14] = [
     Way { turn: (4, 2), processor: "x86-64-v3", mode: Mode::Together(4), workers: &[3] },
     Way { turn: (2, 0), processor: "native", mode: Mode::PerLane, workers: &[3] },
     Way { turn: (2, 1), processor: "x86-64-v3", mode: Mode::PerLane, workers: &[1] },
+    Way { turn: (2, 1), processor: "native", mode: Mode::Dispatched(Effort::Least), workers: &[3] },
+    Way { turn: (4, 0), processor: "x86-64-v3", mode: Mode::Dispatched(Effort::Light), workers: &[1] },
+    Way { turn: (4, 2), processor: "x86-64-v3", mode: Mode::Dispatched(Effort::Least), workers: &[1] },
     Way { turn: (4, 0), processor: "x86-64-v3", mode: Mode::With(Effort::Light), workers: &[1] },
     Way { turn: (4, 1), processor: "native", mode: Mode::With(Effort::Light), workers: &[3] },
     Way { turn: (4, 2), processor: "x86-64-v3", mode: Mode::With(Effort::Least), workers: &[3] },
@@ -44,6 +47,8 @@ enum Mode {
     PerLane,
     /// As a large kernel.
     With(Effort),
+    /// As a large kernel, lane by lane.
+    Dispatched(Effort),
 }
 
 impl Mode {
@@ -54,6 +59,7 @@ impl Mode {
             Mode::Together(warps) => Forced { warps: Some(warps), ..plain },
             Mode::PerLane => Forced { per_lane: true, ..plain },
             Mode::With(effort) => Forced { effort: Some(effort), ..plain },
+            Mode::Dispatched(effort) => Forced { per_lane: true, effort: Some(effort), ..plain },
         }
     }
 
@@ -63,6 +69,7 @@ impl Mode {
             Mode::Together(warps) => format!(" with {warps} warps together"),
             Mode::PerLane => " lane by lane".into(),
             Mode::With(effort) => format!(" with {} effort", effort.name()),
+            Mode::Dispatched(effort) => format!(" lane by lane with {} effort", effort.name()),
         }
     }
 }

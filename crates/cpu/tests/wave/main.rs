@@ -9,7 +9,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Engine, Forced, Program, Specialisation, Target};
+use cpu::{Effort, Engine, Forced, Program, Specialisation, Target};
 use file::{Expected, Section};
 use grid::Workers;
 use hwtruth::sample::Turn;
@@ -137,15 +137,20 @@ fn run(name: &str, module: &Module, run: &Run, workers: &[Workers]) -> Result<()
     // The default code, and one of the other modes.
     let case = format!("{name}:{}", run.line);
     let ways = [
-        ("native", false, Turn::ALL),
-        ("x86-64-v3", false, Turn::new(0, 2)),
-        ("native", true, Turn::new(1, 2)),
+        ("native", false, None, Turn::ALL),
+        ("x86-64-v3", false, None, Turn::new(0, 2)),
+        ("native", true, None, Turn::new(1, 2)),
+        ("native", true, Some(Effort::Light), Turn::new(0, 2)),
     ];
-    for (name, per_lane, _) in ways.into_iter().filter(|way| way.2.takes(&case)) {
+    for (name, per_lane, effort, _) in ways.into_iter().filter(|way| way.3.takes(&case)) {
         let Ok(target) = Target::named(name) else { continue };
         let program = load(Engine::Compiled)?.for_target(target);
-        let program = program.forced(Forced { per_lane, ..Forced::default() });
-        let how = if per_lane { ", lane by lane" } else { "" };
+        let program = program.forced(Forced { per_lane, effort, ..Forced::default() });
+        let how = match (per_lane, effort) {
+            (false, _) => "",
+            (true, None) => ", lane by lane",
+            (true, Some(_)) => ", lane by lane as a large kernel",
+        };
         for workers in workers {
             execute(&program, workers, run, By::Engine(Engine::Compiled))
                 .map_err(|e| format!("compiled for {name}{how}: {e}"))?;

@@ -243,16 +243,22 @@ impl Kernel<'_> {
     pub fn edge(&mut self, from: usize, to: &BlockCall, mask: Option<Operand>) -> Result<()> {
         let target = to.block.index();
         let params = self.block_data(target).params.clone();
-        let reps: Vec<Rep> = params
+        let dispatches = self.dispatches();
+        let moves = |&(p, a): &(Value, Value)| {
+            let exact = self.facts.raw.contains(&a) && !self.facts.raw.contains(&p);
+            exact || !dispatches || !self.facts.sharing.together(p, a)
+        };
+        let copies: Vec<(Value, Value)> =
+            params.iter().copied().zip(to.args.iter().copied()).filter(moves).collect();
+        let reps: Vec<Rep> = copies
             .iter()
-            .zip(&to.args)
-            .map(|(p, &a)| if self.facts.raw.contains(p) { self.rep(a) } else { self.exact_rep(a) })
+            .map(|&(p, a)| if self.facts.raw.contains(&p) { self.rep(a) } else { self.exact_rep(a) })
             .collect();
         let own = self.cursor.mask;
         // At a join, the other lanes keep the values they brought.
         let own_mask = mask.or(self.facts.uniformity.masked[from].then_some(own));
         let mut written = Vec::new();
-        for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
+        for ((p, a), rep) in copies.into_iter().zip(reps) {
             let variation = self.facts.uniformity.values[p.index()].clone();
             let rep = if variation.is_uniform() || variation.is_pattern() {
                 rep
@@ -275,6 +281,7 @@ impl Kernel<'_> {
         if self.per_lane() {
             let bits = self.bits_of(mask.unwrap_or(own));
             self.join_word(names::coming(target), bits);
+            self.woken(from, target, mask.map(|_| bits));
         } else if self.facts.uniformity.masked[target] {
             let m = mask.unwrap_or(own);
             let slot = names::coming(target);

@@ -14,6 +14,7 @@ use super::cfg::Cfg;
 use super::explain::{Told, Watch};
 use super::outline::Outlined;
 use super::passes::{self, Analyses, Pass, Widen, Work};
+use super::sharing::Sharing;
 use super::uniformity::{self, Specialisation, Uniformity};
 use super::{
     Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
@@ -134,7 +135,8 @@ impl<'a> Unit<'a> {
     /// Emits the per-lane form.
     fn apart(self, mut func: Function, form: &Form) -> Result<Emitted> {
         let mut work = self.alone();
-        self.passes(passes::APART, &mut work, &mut func)?;
+        let list = if form.in_frame { passes::APART_LARGE } else { passes::APART };
+        self.passes(list, &mut work, &mut func)?;
         let mut waits = work.waits;
         let cfg = Cfg::of_any_shape(&func);
         // A stop that no lane reaches has no waiters.
@@ -142,7 +144,8 @@ impl<'a> Unit<'a> {
         waits.stops.retain(|b| reached.contains(b));
         let ranges = Ranges::of(&func, &|reg| uniformity::register(reg, &self.spec));
         let uniformity = uniformity::apart(&func, &cfg, &self.spec, &ranges);
-        let strategy = Strategy::PerLane(waits);
+        let visit = if form.in_frame { per_lane::Visit::Dispatched } else { per_lane::Visit::InOrder };
+        let strategy = Strategy::PerLane(waits, visit);
         let facts = self.facts(func, Analyses { cfg, uniformity, ranges }, &strategy, form);
         let mut k = Kernel::new(facts, strategy, form);
         k.per_lane_body()?;
@@ -168,6 +171,19 @@ impl<'a> Unit<'a> {
             // Constants are written where they are used.
             slotted.retain(|v| !constants.contains_key(v));
         }
+        let own = |v: Value| {
+            let all = &uniformity.values[v.index()];
+            let plain = !all.is_uniform() && !all.is_pattern() && !all.needs_guard();
+            plain && uniformity.escaping[v.index()] && !constants.contains_key(&v)
+        };
+        let sharing = match strategy {
+            Strategy::PerLane(_, per_lane::Visit::Dispatched) => Sharing::of(&func, &cfg, &mut slotted, &own),
+            _ => Sharing::default(),
+        };
+        let mut raw = nan::raw(&func, &cfg);
+        if matches!(strategy, Strategy::PerLane(_, per_lane::Visit::Dispatched)) {
+            nan::without_copies(&func, &cfg, &mut raw);
+        }
         let in_frame = form.in_frame || !linear && per_lane::in_frame(stops, slotted.len());
         // Per-lane code looks for stops by itself.
         let before_stop = if linear { before_stop(&func, &cfg) } else { vec![false; func.blocks.len()] };
@@ -181,6 +197,7 @@ impl<'a> Unit<'a> {
             spec: self.spec,
             avx512: self.target.avx512,
             slotted,
+            sharing,
             in_frame,
             suspends: stops || in_frame,
             always_full,
@@ -190,7 +207,7 @@ impl<'a> Unit<'a> {
             by_lanes: memory::done_by_lanes(&func, self.target.avx512),
             aligned: aligned::shown(&func, &cfg, &defs, &constants),
             flushes: flush::by_processor(&func, &cfg, stops),
-            raw: nan::raw(&func, &cfg),
+            raw,
             local_frame,
             local_size: if keeps_stack { None } else { Some(local_frame) },
             slot_offsets,
@@ -208,7 +225,7 @@ impl<'a> Unit<'a> {
 
 impl<'a> Kernel<'a> {
     fn new(facts: Facts<'a>, strategy: Strategy, form: &Form) -> Self {
-        let per_lane = matches!(strategy, Strategy::PerLane(_));
+        let per_lane = matches!(strategy, Strategy::PerLane(..));
         let out = Output {
             outlined: Outlined::from(form.outlined),
             row: form.in_frame.then_some(0),

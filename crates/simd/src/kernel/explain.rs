@@ -42,7 +42,7 @@ pub enum View {
 /// Names and descriptions of all passes, in order. The linearised and the per-lane mode share some names.
 pub fn passes() -> Vec<(&'static str, &'static str)> {
     let mut list: Vec<(&str, &str)> = Vec::new();
-    for pass in [passes::FIRST, passes::TOGETHER, passes::APART].into_iter().flatten() {
+    for pass in [passes::FIRST, passes::TOGETHER, passes::APART, passes::APART_LARGE].into_iter().flatten() {
         if list.iter().all(|(name, _)| *name != pass.name) {
             list.push((pass.name, pass.about));
         }

@@ -12,6 +12,7 @@ mod begin;
 pub mod cfg;
 mod compare;
 mod control;
+mod dispatch;
 mod emit;
 pub mod explain;
 mod flush;
@@ -33,6 +34,7 @@ mod rendezvous;
 mod rounds;
 mod runs;
 mod runtime;
+mod sharing;
 mod special;
 mod spin;
 mod stop;
@@ -147,7 +149,7 @@ enum Strategy {
     /// [`control`].
     Linear,
     /// Each lane advances independently, see [`per_lane`]. Holds the points where lanes wait for others.
-    PerLane(Waits),
+    PerLane(Waits, per_lane::Visit),
 }
 
 /// What is known of a kernel before emission.
@@ -166,6 +168,8 @@ pub struct Facts<'a> {
     used: BTreeSet<Value>,
     /// Values that live in slots because another block reads them.
     slotted: BTreeSet<Value>,
+    /// Values that share a slot.
+    sharing: sharing::Sharing,
     /// Slots lie in the warp's frame, not on the stack.
     in_frame: bool,
     /// The kernel returns to the scheduler before its end, so the values it keeps live in the warp's frame.
@@ -242,6 +246,8 @@ struct Output {
     rooms: Vec<lanes::Room>,
     /// Largest size in bytes of the operands and of the results of matrix instructions.
     matrices: Option<[usize; 2]>,
+    /// With a dispatcher, what it needs in the frame.
+    awake: dispatch::Awake,
     /// In the per-lane mode, what runs before the first block.
     start: Vec<ir::Inst>,
     /// Instructions that clear masks and slots, by the block that runs them, see [`begin`].
@@ -267,13 +273,13 @@ struct Output {
 impl Kernel<'_> {
     /// Whether the kernel is emitted in the per-lane mode.
     fn per_lane(&self) -> bool {
-        matches!(self.strategy, Strategy::PerLane(_))
+        matches!(self.strategy, Strategy::PerLane(..))
     }
 
     /// The points where lanes wait for others.
     fn waits(&self) -> &Waits {
         match &self.strategy {
-            Strategy::PerLane(waits) => waits,
+            Strategy::PerLane(waits, _) => waits,
             Strategy::Linear => const { &Waits::NONE },
         }
     }

@@ -171,7 +171,7 @@ impl Kernel<'_> {
             let lanes = if self.keeps_words() { names::lanes(width) } else { lanes_mask(width) };
             self.set_slot(names::coming(0), lanes);
         }
-        self.out.ir.br(names::place(0));
+        self.out.ir.br(if self.dispatches() { names::CLEAR } else { names::place(0) });
     }
 
     /// Loads a context field under the name by which the code refers to it.

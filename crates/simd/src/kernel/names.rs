@@ -53,6 +53,14 @@ pub const RAN: Name = Name::of("ran");
 pub const SPUN: Name = Name::of("spun");
 /// In the per-lane mode: whether operations no longer wait for missing members.
 pub const FORCE: Name = Name::of("force");
+/// With a dispatcher: the position in a sweep from which it looks for lanes.
+pub const NEXT: Name = Name::of("next");
+/// The label of the dispatcher.
+pub const DISPATCH: Name = Name::of("dispatch");
+/// With a dispatcher: the label where a warp starts.
+pub const CLEAR: Name = Name::of("begin");
+/// With a dispatcher: the label where another sweep starts.
+pub const AGAIN: Name = Name::of("again");
 /// In the per-lane mode: the lanes that may still meet at an operation.
 pub const LEFT: Name = Name::of("left");
 

@@ -97,3 +97,22 @@ pub fn raw(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
         fed.extend(more);
     }
 }
+
+/// Removes from `raw` the arguments of parameters that are not raw: where both share a slot, a result that is
+/// exact at once saves the copy.
+pub fn without_copies(func: &Function, cfg: &Cfg, raw: &mut BTreeSet<Value>) {
+    let mut pairs: Vec<(Value, Value)> = Vec::new();
+    for target in cfg.order.iter().flat_map(|&b| func.blocks[b].term.targets()) {
+        let params = func.block(target.block).params.iter().copied();
+        pairs.extend(params.zip(target.args.iter().copied()).filter(|(_, a)| raw.contains(a)));
+    }
+    pairs.sort_unstable();
+    let exact = pairs.iter().filter(|(p, _)| !raw.contains(p));
+    let mut todo: Vec<Value> = exact.map(|(_, a)| *a).collect();
+    while let Some(v) = todo.pop() {
+        if raw.remove(&v) {
+            let first = pairs.partition_point(|(p, _)| *p < v);
+            todo.extend(pairs[first..].iter().take_while(|(p, _)| *p == v).map(|(_, a)| *a));
+        }
+    }
+}

@@ -75,7 +75,7 @@ impl Kernel<'_> {
         if self.out.outlined.kept.insert(ty) {
             self.keep(name, ty);
         }
-        let slot = self.slot(super::names::slot(v.0));
+        let slot = self.slot(self.value_slot(v));
         self.out.ir.call(Callee::Function(name), Type::Void, [slot, new, bits].map(Argument::from));
         true
     }

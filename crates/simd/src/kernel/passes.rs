@@ -1,7 +1,7 @@
 //! The passes over a kernel's wave IR before emission, by name and in order.
 //!
 //! Every kernel runs through [`FIRST`], then through [`TOGETHER`]. If it cannot be linearised, it runs
-//! through [`APART`] instead.
+//! through [`APART`] instead, or [`APART_LARGE`].
 
 use wave::op::{Op, SReg};
 use wave::range::Ranges;
@@ -45,15 +45,23 @@ pub const TOGETHER: &[Pass] = &[
 ];
 
 /// Passes for the per-lane mode.
-pub const APART: &[Pass] = &[
-    pass("copies", "removes block parameters that are copies", copies_apart),
-    pass("yields", "lets other warps run in loops that wait", yields_apart),
-    // Several places share one block, so definitions no longer dominate their uses.
-    Pass {
-        verified: false,
-        ..pass("meetings", "gives operations at which lanes wait blocks of their own", meetings)
-    },
+pub const APART: &[Pass] = &[COPIES_APART, YIELDS_APART, MEETINGS];
+
+/// Passes for the per-lane mode of a large kernel.
+pub const APART_LARGE: &[Pass] = &[
+    COPIES_APART,
+    pass("cycles", "removes block parameters that hand one value to each other", cycles_apart),
+    YIELDS_APART,
+    MEETINGS,
 ];
+
+const COPIES_APART: Pass = pass("copies", "removes block parameters that are copies", copies_apart);
+const YIELDS_APART: Pass = pass("yields", "lets other warps run in loops that wait", yields_apart);
+// Several places share one block, so definitions no longer dominate their uses.
+const MEETINGS: Pass = Pass {
+    verified: false,
+    ..pass("meetings", "gives operations at which lanes wait blocks of their own", meetings)
+};
 
 /// The passes' input besides the function, and their results for later passes.
 pub struct Work {
@@ -258,6 +266,12 @@ fn copies_apart(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
     // Each lane has its own values, including those that it carries out of a loop.
     let cfg = Cfg::of_any_shape(func);
     tidy::without_copies(func, &cfg);
+    Ok(())
+}
+
+fn cycles_apart(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
+    let cfg = Cfg::of_any_shape(func);
+    tidy::without_cycles(func, &cfg);
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use wave::abi::Stop;
 use wave::op::Op;
 use wave::{Inst, Terminator, Ty, barrier};
 
-use super::names::{self, DONE, FORCE, LEFT, LIVE, RAN, SPUN, WARP};
+use super::names::{self, DISPATCH, DONE, FORCE, LEFT, LIVE, RAN, SPUN, WARP};
 use super::rendezvous::members_operand;
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
@@ -24,6 +24,15 @@ use crate::ir::{Bin, Cast, Cmp, Name, Operand, Type};
 /// Above this number of slots, values live in the warp's frame even if the warp never stops: LLVM's compile
 /// time grows superlinearly with the number of slots.
 const MANY: usize = 96;
+
+/// How a sweep finds the blocks that have lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// It asks every block.
+    InOrder,
+    /// A dispatcher finds them, see [`super::dispatch`]: for large kernels.
+    Dispatched,
+}
 
 /// Whether values live in the frame.
 pub fn in_frame(suspends: bool, slots: usize) -> bool {
@@ -59,7 +68,7 @@ impl Kernel<'_> {
         self.set_word(name, new);
     }
 
-    fn branch_if_any(&mut self, bits: Operand, then: Name, els: Name) {
+    pub fn branch_if_any(&mut self, bits: Operand, then: Name, els: Name) {
         let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
         self.out.ir.br_if(any, then, els);
     }
@@ -70,23 +79,27 @@ impl Kernel<'_> {
             self.declare_slot(v);
         }
         let order = self.facts.cfg.order.clone();
-        for &b in &order {
-            self.place_slot(names::coming(b), self.width().bits());
-        }
         let stops = self.waits().stops.clone();
-        for &b in &stops {
-            self.place_slot(names::waiting(b), self.width().bits());
-        }
-        let outer = self.out.ir.begin_aside();
         let none = self.no_bits();
-        for &b in &order {
-            self.set_slot(names::coming(b), none);
+        let sets = |k: &mut Self| {
+            order.iter().for_each(|&b| k.place_slot(names::coming(b), k.width().bits()));
+            stops.iter().for_each(|&b| k.place_slot(names::waiting(b), k.width().bits()));
+        };
+        if self.dispatches() {
+            self.reserve_awake(sets);
+            self.clear_awake();
+        } else {
+            sets(self);
+            let outer = self.out.ir.begin_aside();
+            for &b in &order {
+                self.set_slot(names::coming(b), none);
+            }
+            for &b in &stops {
+                self.set_slot(names::waiting(b), none);
+            }
+            self.set_slot(names::coming(0), names::lanes(self.width()));
+            self.out.start = self.out.ir.end_aside(outer);
         }
-        for &b in &stops {
-            self.set_slot(names::waiting(b), none);
-        }
-        self.set_slot(names::coming(0), names::lanes(self.width()));
-        self.out.start = self.out.ir.end_aside(outer);
         for name in [RAN, SPUN, FORCE, LEFT] {
             let slot = self.declare(name, self.width().bits(), 1);
             let outer = self.out.ir.begin_aside();
@@ -94,15 +107,38 @@ impl Kernel<'_> {
             let clear = self.out.ir.end_aside(outer);
             self.out.slots.extend(clear);
         }
+        let counts = self.counts();
         for &b in &order {
-            self.apart(b)?;
+            self.apart(b, counts)?;
         }
-        self.sweep_end(order.len())?;
-        self.way_back_in()
+        let end = names::place(2 * order.len());
+        if self.counts() {
+            self.sweep_end(end)?;
+        } else {
+            self.out.ir.label(end);
+            self.sweep_again();
+        }
+        self.way_back_in()?;
+        if self.dispatches() {
+            self.dispatcher(end);
+        }
+        Ok(())
+    }
+
+    /// Whether the code counts the lanes that advance: unless no lane ever waits in a large kernel.
+    fn counts(&self) -> bool {
+        let waits = !self.waits().meetings.is_empty() || !self.waits().stops.is_empty();
+        let mut insts = self.facts.func.blocks.iter().flat_map(|b| &b.insts);
+        !self.dispatches() || waits || insts.any(|i| matches!(i.op, Op::Yield))
+    }
+
+    /// Where a sweep starts.
+    fn first_place(&self) -> Name {
+        if self.dispatches() { names::AGAIN } else { names::place(0) }
     }
 
     /// Emits one block of a sweep.
-    fn apart(&mut self, b: usize) -> Result<()> {
+    fn apart(&mut self, b: usize, counts: bool) -> Result<()> {
         let place = self.place(b);
         let (again, next) = (place + 1, place + 2);
         let data = self.block_data(b).clone();
@@ -115,22 +151,32 @@ impl Kernel<'_> {
             return Ok(());
         }
         let meeting = self.waits().meetings.contains(&b);
+        let dispatches = self.dispatches();
+        if dispatches && !meeting {
+            self.look_after(b);
+        }
+        let met = (dispatches && meeting).then(|| self.out.ir.fresh("met"));
         let (here, body) = (self.word(names::coming(b)), names::body(b));
         let bits = if meeting {
             self.set_word(LEFT, here);
             self.out.ir.br(names::place(again));
             self.out.ir.label(names::place(again));
-            self.who_meets(b, &data.insts, names::place(again), names::place(next))?
+            self.who_meets(b, &data.insts, names::place(again), met.unwrap_or(names::place(next)))?
         } else {
-            self.branch_if_any(here, body, names::place(next));
+            self.branch_if_any(here, body, if dispatches { DISPATCH } else { names::place(next) });
             self.out.ir.label(body);
             self.set_word(names::coming(b), self.no_bits());
+            if dispatches {
+                self.asleep(b);
+            }
             here
         };
         self.cursor.mask = self.mask_from(bits);
         self.cursor.full = false;
-        self.join_word(RAN, bits);
-        self.leave_word(SPUN, bits);
+        if counts {
+            self.join_word(RAN, bits);
+            self.leave_word(SPUN, bits);
+        }
         for (i, inst) in data.insts.iter().enumerate() {
             self.cursor.at = (b, i);
             if matches!(inst.op, Op::Yield) {
@@ -141,7 +187,14 @@ impl Kernel<'_> {
             }
         }
         let then = if meeting { again } else { next };
-        self.terminator(b, &data, &[then].into())
+        self.terminator(b, &data, &[then].into())?;
+        if let Some(met) = met {
+            self.out.ir.label(met);
+            let left = self.word(names::coming(b));
+            self.still_awake(b, left);
+            self.out.ir.br(names::place(next));
+        }
+        Ok(())
     }
 
     /// The lanes among those left that execute an operation together: they name the same members, and all of
@@ -184,8 +237,8 @@ impl Kernel<'_> {
 
     /// Emits the end of a sweep, where no lane can advance any further: the warp stops or starts the next
     /// sweep.
-    fn sweep_end(&mut self, blocks: usize) -> Result<()> {
-        let mut label = names::place(2 * blocks);
+    fn sweep_end(&mut self, mut label: Name) -> Result<()> {
+        let first = self.first_place();
         for b in self.waits().stops.clone() {
             let (some, none) = (self.out.ir.fresh("stop"), self.out.ir.fresh("nobody"));
             self.out.ir.label(label);
@@ -208,7 +261,7 @@ impl Kernel<'_> {
         self.out.ir.label(moved);
         if self.facts.suspends {
             let busy = self.without(ran, spun);
-            self.branch_if_any(busy, names::place(0), again);
+            self.branch_if_any(busy, first, again);
             self.out.ir.label(again);
             self.set_field(offset::W_SLEEP, Operand::i32(0));
             self.leave(Stop::Yield);
@@ -220,11 +273,11 @@ impl Kernel<'_> {
             self.branch_if_any(waiting, again, forced);
             self.out.ir.label(forced);
         } else {
-            self.out.ir.br(names::place(0));
+            self.out.ir.br(first);
             self.out.ir.label(idle);
         }
         self.set_word(FORCE, Operand::int(self.width().bits(), 1));
-        self.out.ir.br(names::place(0));
+        self.out.ir.br(first);
         Ok(())
     }
 
@@ -329,7 +382,7 @@ impl Kernel<'_> {
             self.out.ir.br(none);
             self.out.ir.label(none);
         }
-        self.out.ir.br(names::place(0));
+        self.out.ir.br(self.first_place());
         Ok(())
     }
 

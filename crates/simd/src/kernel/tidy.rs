@@ -54,8 +54,46 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
     }
     let kept: Vec<Vec<bool>> =
         func.blocks.iter().map(|b| b.params.iter().map(|p| stands[p.index()].is_none()).collect()).collect();
-    for block in &mut func.blocks {
-        block.params.retain(|p| stands[p.index()].is_none());
+    drop_params(func, &kept, |v| found(&stands, v));
+}
+
+/// Removes parameters that have the same value on every path, also where parameters hand it to each other
+/// around loops with several entries, which [`without_copies`] does not see. For the per-lane mode.
+pub fn without_cycles(func: &mut Function, cfg: &Cfg) {
+    // What each parameter stands for as far as is known: at first nothing.
+    let mut stands: Vec<Option<Value>> = (0..func.values.len() as u32).map(|v| Some(Value(v))).collect();
+    let params = || cfg.order.iter().skip(1).flat_map(|&b| func.blocks[b].params.iter());
+    params().for_each(|p| stands[p.index()] = None);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        // Each parameter changes at most twice: from nothing to a value, and to itself.
+        for target in cfg.order.iter().flat_map(|&b| func.blocks[b].term.targets()) {
+            for (&p, a) in func.block(target.block).params.iter().zip(&target.args) {
+                let (old, new) = (stands[p.index()], stands[a.index()]);
+                if old != new && new.is_some() && old != Some(p) && target.block.index() != 0 {
+                    stands[p.index()] = if old.is_none() { new } else { Some(p) };
+                    changed = true;
+                }
+            }
+        }
+    }
+    let kept: Vec<Vec<bool>> = func
+        .blocks
+        .iter()
+        .map(|b| b.params.iter().map(|p| stands[p.index()].is_none_or(|v| v == *p)).collect())
+        .collect();
+    drop_params(func, &kept, |v| stands[v.index()].unwrap_or(v));
+}
+
+/// Removes the parameters that are not kept, and renames values.
+fn drop_params(func: &mut Function, kept: &[Vec<bool>], name: impl Fn(Value) -> Value) {
+    for (block, keep) in func.blocks.iter_mut().zip(kept) {
+        let mut i = 0;
+        block.params.retain(|_| {
+            i += 1;
+            keep[i - 1]
+        });
         for t in block.term.targets_mut() {
             let keep = &kept[t.block.index()];
             let mut i = 0;
@@ -64,7 +102,7 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
                 keep[i - 1]
             });
         }
-        rename(block, |v| found(&stands, v));
+        rename(block, &name);
     }
 }
 

@@ -54,9 +54,9 @@ impl Kernel<'_> {
         }
         let (one, all) = (Type::scalar(ty), self.width().vector(ty));
         let rep = if uniform {
-            Rep::Uniform(self.load_slot(names::slot(v.0), one))
+            Rep::Uniform(self.load_slot(self.value_slot(v), one))
         } else if pattern {
-            let base = self.load_slot(names::slot(v.0), one);
+            let base = self.load_slot(self.value_slot(v), one);
             let guarded = guarded.then(|| {
                 let g = self.load_slot(names::guard(v.0), Type::I1);
                 let w = (!flat).then(|| self.load_slot(names::vector(v.0), all));
@@ -64,7 +64,7 @@ impl Kernel<'_> {
             });
             Rep::Pattern { base, guarded }
         } else {
-            Rep::Vector(self.load_slot(names::slot(v.0), all))
+            Rep::Vector(self.load_slot(self.value_slot(v), all))
         };
         self.cursor.env.insert(v, rep);
         rep
@@ -73,8 +73,15 @@ impl Kernel<'_> {
     /// Allocates a value's slots.
     pub fn declare_slot(&mut self, v: Value) {
         for (name, ty) in self.slot_parts(v) {
-            self.place_slot(name, ty);
+            if !self.out.places.contains_key(&name) {
+                self.place_slot(name, ty);
+            }
         }
+    }
+
+    /// The name of a value's slot, which other values may share.
+    pub fn value_slot(&self, v: Value) -> Name {
+        names::slot(self.facts.sharing.slot(v).0)
     }
 
     /// The slots of a value and their types.
@@ -82,7 +89,7 @@ impl Kernel<'_> {
         let (ty, variation) = (self.func_ty(v), &self.facts.uniformity.values[v.index()]);
         let scalar = variation.is_uniform() || variation.is_pattern();
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
-        let mut parts = vec![(names::slot(v.0), self.width().int(ty, lanes))];
+        let mut parts = vec![(self.value_slot(v), self.width().int(ty, lanes))];
         if variation.needs_guard() {
             parts.push((names::guard(v.0), Type::I1));
         }
@@ -353,7 +360,7 @@ impl Kernel<'_> {
                     return;
                 }
                 if let Some(m) = mask {
-                    let old = self.load_slot(names::slot(v.0), w.ty());
+                    let old = self.load_slot(self.value_slot(v), w.ty());
                     new = self.out.ir.select(m, w, old);
                 }
                 parts.push(new);

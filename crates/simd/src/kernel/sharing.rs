@@ -1,0 +1,327 @@
+//! Values that share a slot, for large kernels in the per-lane mode.
+//!
+//! SSA form gives a register of the source a parameter at each join of control flow. If each of them had a
+//! slot of its own, every edge would copy every live register, and the code would grow with branches times
+//! registers. So parameters and their arguments get one slot if their lifetimes do not overlap, and an edge
+//! copies only what does not lie in its slot yet.
+//!
+//! Each lane writes only its own elements of a slot, and executes the function as a single thread would. So
+//! lifetimes are those of one thread. They are computed as parts of blocks, without dominance: where
+//! places were joined (see [`super::rendezvous`]), a definition need not dominate its uses.
+
+use std::collections::{BTreeSet, HashMap};
+
+use wave::op::{Guard, Op};
+use wave::{Function, Inst, Ty, Value};
+
+use super::cfg::Cfg;
+
+/// Number of slots into which another one is tried to be put.
+const TRIES: usize = 24;
+
+/// An odd number without a pattern, to mix pairs of values.
+const MIXES: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A part of a block during which a slot is taken: from the first point to before the second. Instruction `i`
+/// reads at `2 * i + 1` and writes at `2 * i + 2`; parameters are there from 0 on.
+type Span = (u32, u32);
+
+/// The end of the span of a value that is still needed after the block.
+const AFTER: u32 = u32::MAX;
+
+/// Which values share slots.
+#[derive(Clone, Debug, Default)]
+pub struct Sharing {
+    /// By value, the value after which its slot is named; itself if it is not in the map.
+    slots: HashMap<Value, Value>,
+}
+
+impl Sharing {
+    /// The value after which a value's slot is named.
+    pub fn slot(&self, v: Value) -> Value {
+        self.slots.get(&v).copied().unwrap_or(v)
+    }
+
+    /// Whether two values lie in the same slot.
+    pub fn together(&self, a: Value, b: Value) -> bool {
+        self.slot(a) == self.slot(b)
+    }
+
+    /// Assigns slots to the values of `slotted` for which `own` holds: each lane writes its own element. Adds
+    /// to `slotted` the arguments that need no copy if they are written to their parameter's slot at once.
+    ///
+    /// Parameters and arguments are joined pair by pair, unless their slots are taken at the same time. Where
+    /// a register's value moves to another one, a pair would join two registers, and later pairs of one of
+    /// them would be refused. So pairs of one register come first, as far as registers are known. The others come
+    /// in an arbitrary order, in which most values of a register are joined before such a pair comes.
+    pub fn of(
+        func: &Function,
+        cfg: &Cfg,
+        slotted: &mut BTreeSet<Value>,
+        own: &dyn Fn(Value) -> bool,
+    ) -> Sharing {
+        let near = Near::of(func, cfg, slotted, own);
+        let lives = Lives::of(func, cfg, &near);
+        let mut rooms = Rooms::new(func.values.len());
+        let mut walk = Walk { stamp: vec![(u32::MAX, 0); func.blocks.len()], spans: Vec::new() };
+        for &v in &lives.order {
+            rooms.add(v, lives.spans(v, cfg, &mut walk));
+        }
+        for &(p, a) in &near.pairs {
+            rooms.join(p.0, a.0);
+        }
+        // A value that no other block reads needs its slot only to save a copy.
+        let mut saves = vec![false; func.values.len()];
+        for &(p, a) in &near.pairs {
+            saves[a.index()] |= rooms.root(p.0) == rooms.root(a.0);
+        }
+        slotted.retain(|v| !near.extra[v.index()] || saves[v.index()]);
+        let kept: Vec<Value> = lives.order.iter().copied().filter(|v| slotted.contains(v)).collect();
+        rooms.pack(func, &kept);
+        Sharing { slots: kept.into_iter().map(|v| (v, Value(rooms.root(v.0)))).collect() }
+    }
+}
+
+/// Values connected by the edges of the graph.
+struct Near {
+    /// By value: whether it may share.
+    takes_part: Vec<bool>,
+    /// By value: whether only parameters read it outside the block that defines it.
+    extra: Vec<bool>,
+    /// Parameters and their arguments, in the order in which they are joined. It is always the same.
+    pairs: Vec<(Value, Value)>,
+}
+
+impl Near {
+    fn of(func: &Function, cfg: &Cfg, slotted: &mut BTreeSet<Value>, own: &dyn Fn(Value) -> bool) -> Near {
+        let n = func.values.len();
+        let (mut takes_part, mut extra) = (vec![false; n], vec![false; n]);
+        slotted.iter().filter(|v| own(**v)).for_each(|v| takes_part[v.index()] = true);
+        let mut pairs: Vec<(Value, Value)> = Vec::new();
+        for target in cfg.order.iter().flat_map(|&b| func.blocks[b].term.targets()) {
+            for (&p, &a) in func.block(target.block).params.iter().zip(&target.args) {
+                if !takes_part[p.index()] || p == a {
+                    continue;
+                }
+                if !takes_part[a.index()] && own(a) {
+                    slotted.insert(a);
+                    (takes_part[a.index()], extra[a.index()]) = (true, true);
+                }
+                if takes_part[a.index()] {
+                    pairs.push((p, a));
+                }
+            }
+        }
+        // Pairs of one register first, then those of which one is not known to be of another.
+        let stays = |p: Value, a: Value| match (func.register(p), func.register(a)) {
+            (Some(p), Some(a)) => {
+                if p == a {
+                    0
+                } else {
+                    2
+                }
+            }
+            _ => 1,
+        };
+        pairs.sort_by_cached_key(|&(p, a)| {
+            let number = u64::from(p.0) << 32 | u64::from(a.0);
+            let order = number.wrapping_mul(MIXES).rotate_left(32).wrapping_mul(MIXES);
+            (stays(p, a), order, number)
+        });
+        pairs.dedup();
+        Near { takes_part, extra, pairs }
+    }
+}
+
+/// Definitions and uses.
+struct Lives {
+    /// The values that take part, in the order of their definitions.
+    order: Vec<Value>,
+    /// By value: the block that defines it, where, and where the result is dead at the earliest.
+    made: Vec<(u32, u32)>,
+    /// By value: its place in `uses`, and their number.
+    at: Vec<(u32, u32)>,
+    /// Blocks and places of uses.
+    uses: Vec<(u32, u32)>,
+}
+
+/// Whether an operation has read all operands when it writes its result.
+fn reads_first(inst: &Inst) -> bool {
+    match inst.op {
+        Op::Load { guard, count, .. } => guard == Guard::Always && count == 1,
+        ref op => op.is_pure(),
+    }
+}
+
+impl Lives {
+    fn of(func: &Function, cfg: &Cfg, near: &Near) -> Lives {
+        let n = func.values.len();
+        let takes_part = |v: &Value| near.takes_part[v.index()];
+        let mut order = Vec::new();
+        let mut made = vec![(u32::MAX, 0); n];
+        let mut uses: Vec<(Value, u32, u32)> = Vec::new();
+        for &b in &cfg.order {
+            let data = &func.blocks[b];
+            for &p in data.params.iter().filter(|p| takes_part(p)) {
+                made[p.index()] = (b as u32, 0);
+                order.push(p);
+            }
+            for (i, inst) in data.insts.iter().enumerate() {
+                let point = 2 * i as u32;
+                let read = if reads_first(inst) { point + 1 } else { point + 2 };
+                uses.extend(inst.args.iter().filter(|v| takes_part(v)).map(|&v| (v, b as u32, read)));
+                for &r in inst.results.iter().filter(|r| takes_part(r)) {
+                    made[r.index()] = (b as u32, point + 2);
+                    order.push(r);
+                }
+            }
+            let last = 2 * data.insts.len() as u32 + 1;
+            uses.extend(data.term.uses().into_iter().filter(takes_part).map(|v| (v, b as u32, last)));
+        }
+        uses.sort_unstable();
+        uses.dedup();
+        let mut at = vec![(0, 0); n];
+        for (i, (v, ..)) in uses.iter().enumerate() {
+            let (first, count) = &mut at[v.index()];
+            if *count == 0 {
+                *first = i as u32;
+            }
+            *count += 1;
+        }
+        let uses = uses.into_iter().map(|(_, b, point)| (b, point)).collect();
+        Lives { order, made, at, uses }
+    }
+
+    /// The blocks in which a value is needed, with the part of each.
+    fn spans<'w>(&self, v: Value, cfg: &Cfg, walk: &'w mut Walk) -> &'w [(u32, Span)] {
+        walk.spans.clear();
+        let (home, made) = self.made[v.index()];
+        walk.grow(v, home, made, made + 1);
+        let (first, count) = self.at[v.index()];
+        let uses = self.uses.get(first as usize..(first + count) as usize).unwrap_or_default();
+        let mut todo: Vec<u32> = Vec::new();
+        for &(b, point) in uses {
+            if b == home && made < point {
+                walk.grow(v, b, made, point + 1);
+            } else if walk.grow(v, b, 0, point + 1) {
+                todo.push(b);
+            }
+        }
+        while let Some(b) = todo.pop() {
+            for p in cfg.preds[b as usize].iter().map(|&p| p as u32) {
+                let from = if p == home { made } else { 0 };
+                if walk.grow(v, p, from, AFTER) && p != home {
+                    todo.push(p);
+                }
+            }
+        }
+        &walk.spans
+    }
+}
+
+/// The spans of one value.
+struct Walk {
+    /// By block: the value whose span is the last one here, and its index.
+    stamp: Vec<(u32, u32)>,
+    spans: Vec<(u32, Span)>,
+}
+
+impl Walk {
+    /// Extends a value's span in a block. Returns whether the value is now needed at the block's start and
+    /// was not before.
+    fn grow(&mut self, v: Value, b: u32, from: u32, to: u32) -> bool {
+        let (value, index) = &mut self.stamp[b as usize];
+        if *value == v.0 {
+            let (_, span) = &mut self.spans[*index as usize];
+            let reached = from == 0 && span.0 > 0;
+            *span = (span.0.min(from), span.1.max(to));
+            return reached;
+        }
+        (*value, *index) = (v.0, self.spans.len() as u32);
+        self.spans.push((b, (from, to)));
+        from == 0
+    }
+}
+
+/// Slots and when they are taken.
+struct Rooms {
+    /// By value: another one in the same slot, or itself.
+    other: Vec<u32>,
+    /// By the value that stands for a slot: when the slot is taken.
+    spans: Vec<Vec<(u32, Span)>>,
+    /// The same by slot and block, nearly always once.
+    taken: HashMap<(u32, u32), (Span, Vec<Span>)>,
+}
+
+impl Rooms {
+    fn new(values: usize) -> Rooms {
+        let other = (0..values as u32).collect();
+        Rooms { other, spans: vec![Vec::new(); values], taken: HashMap::new() }
+    }
+
+    /// The value that stands for the slot of a value.
+    fn root(&mut self, mut v: u32) -> u32 {
+        while self.other[v as usize] != v {
+            self.other[v as usize] = self.other[self.other[v as usize] as usize];
+            v = self.other[v as usize];
+        }
+        v
+    }
+
+    /// A slot for one value.
+    fn add(&mut self, v: Value, spans: &[(u32, Span)]) {
+        self.spans[v.index()] = spans.to_vec();
+        self.take(v.0, spans);
+    }
+
+    fn take(&mut self, room: u32, spans: &[(u32, Span)]) {
+        for &(b, span) in spans {
+            self.taken.entry((room, b)).and_modify(|(_, more)| more.push(span)).or_insert((span, Vec::new()));
+        }
+    }
+
+    /// Whether two slots are never taken at the same time.
+    fn fits(&self, room: u32, other: u32) -> bool {
+        let overlap = |a: &Span, b: &Span| a.0 < b.1 && b.0 < a.1;
+        self.spans[other as usize].iter().all(|(b, span)| match self.taken.get(&(room, *b)) {
+            None => true,
+            Some((one, more)) => !overlap(one, span) && !more.iter().any(|other| overlap(other, span)),
+        })
+    }
+
+    /// Makes the slots of two values one, if they are never taken at the same time.
+    fn join(&mut self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.root(a), self.root(b));
+        if a == b {
+            return true;
+        }
+        let smaller = self.spans[a as usize].len() < self.spans[b as usize].len();
+        let (large, small) = if smaller { (b, a) } else { (a, b) };
+        if !self.fits(large, small) {
+            return false;
+        }
+        let spans = std::mem::take(&mut self.spans[small as usize]);
+        spans.iter().for_each(|(b, _)| {
+            self.taken.remove(&(small, *b));
+        });
+        self.take(large, &spans);
+        self.spans[large as usize].extend(spans);
+        self.other[small as usize] = large;
+        true
+    }
+
+    /// Puts slots of one type into one where they fit, so that the frame stays small.
+    fn pack(&mut self, func: &Function, values: &[Value]) {
+        let mut slots: Vec<u32> = values.iter().map(|v| self.root(v.0)).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots.sort_by_key(|slot| std::cmp::Reverse(self.spans[*slot as usize].len()));
+        let mut of_type: HashMap<Ty, Vec<u32>> = HashMap::new();
+        for slot in slots {
+            let known = of_type.entry(func.ty(Value(slot))).or_default();
+            if !known.iter().rev().take(TRIES).any(|&other| self.join(other, slot)) {
+                known.push(slot);
+            }
+        }
+    }
+}
