@@ -18,20 +18,20 @@ const TABLES: &[(&str, &str, &[&str], &str)] = &[
         "gfx10",
         include_str!("../tables/gfx10.tsv"),
         &["gfx1030"],
-        "Missing: MIMG (image instructions), which are refused as unknown.",
+        "Missing: the instructions of ray tracing (`image_bvh`), which are refused as unknown.",
     ),
     (
         "gfx11",
         include_str!("../tables/gfx11.tsv"),
         &["gfx1100", "gfx1150"],
-        "Missing: MIMG (image instructions), which are refused as unknown. VOPDX and VOPDY are the \
-         two halves of dual instructions (VOPD), of waves of 32 lanes.",
+        "Missing: the instructions of ray tracing (`image_bvh`), which are refused as unknown. VOPDX and \
+         VOPDY are the two halves of dual instructions (VOPD), of waves of 32 lanes.",
     ),
     (
         "gfx12",
         include_str!("../tables/gfx12.tsv"),
         &["gfx1201"],
-        "Missing: VIMAGE and VSAMPLE (image instructions), which are refused as unknown.",
+        "Missing: the instructions of ray tracing (`image_bvh`), which are refused as unknown.",
     ),
 ];
 
@@ -65,6 +65,9 @@ instructions of gfx11 and gfx12 for 16 bits, operands can be the upper halves of
 register's number, which prints as `v1.h`, or by `op_sel`. In both cases the decoded instruction has a
 control `op_sel`. Sources that an opcode does not have are 0x80, from gfx10 on. The tests compare such
 instructions with LLVM 19 without these.
+
+Image instructions whose fields do not agree on the number of registers, which LLVM prints as if the fields
+were others, are refused.
 
 LLVM 19 misplaces a bar in `v_cndmask_b32_dpp` on gfx12 (`|v1, vcc|`), which is written rightly here.
 

@@ -64,7 +64,7 @@ fn objdump(file: &Path, wave: Option<u32>) -> Vec<(u64, String)> {
         .filter_map(|line| {
             let (text, place) = line.strip_prefix('\t')?.split_once("//")?;
             let address = u64::from_str_radix(place.trim().split(':').next()?, 16).ok()?;
-            Some((address, text.trim().to_owned()))
+            Some((address, text.trim().replacen("  ", " ", 1)))
         })
         .collect()
 }

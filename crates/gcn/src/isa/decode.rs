@@ -31,21 +31,21 @@ pub enum Refusal {
 /// Decodes instructions of one target.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {
-    target: Target,
+    pub(super) target: Target,
     table: &'static Table,
-    registers: Registers,
+    pub(super) registers: Registers,
 }
 
 /// An instruction under construction.
-struct Building<'a> {
+pub(super) struct Building<'a> {
     bits: u128,
-    layout: &'a Layout,
-    bytes: &'a [u8],
+    pub(super) layout: &'a Layout,
+    pub(super) bytes: &'a [u8],
     /// Bytes of the encoding, and of the literal once one is read.
-    size: usize,
+    pub(super) size: usize,
     literal: Option<u32>,
-    operands: Vec<Operand>,
-    mods: Vec<(Mod, u32)>,
+    pub(super) operands: Vec<Operand>,
+    pub(super) mods: Vec<(Mod, u32)>,
     /// The operand that is being read.
     role: Role,
     /// The operands that are the upper halves of registers, as bits of `op_sel`.
@@ -53,10 +53,10 @@ struct Building<'a> {
 }
 
 /// What is wrong with an operand.
-type Wrong = String;
+pub(super) type Wrong = String;
 
 impl Building<'_> {
-    fn get(&self, field: &str) -> u32 {
+    pub(super) fn get(&self, field: &str) -> u32 {
         self.layout.get(field, self.bits)
     }
 
@@ -72,7 +72,7 @@ impl Building<'_> {
         Ok(word)
     }
 
-    fn push(&mut self, role: Role, value: Value, bits: u16) {
+    pub(super) fn push(&mut self, role: Role, value: Value, bits: u16) {
         self.operands.push(Operand {
             role,
             value,
@@ -285,6 +285,7 @@ impl Decoder {
             }
             Token::ScalarOffset => self.scalar_offset(b)?,
             Token::VectorAddress => self.vector_address(b, row)?,
+            Token::ImageAddress => self.image_address(b, row)?,
             Token::ScalarAddress => self.scalar_address(b)?,
             Token::CachePolicy => {
                 for (which, field) in [
@@ -567,8 +568,8 @@ impl Decoder {
             if b.mods.iter().any(wrong) {
                 return Err("dpp_ctrl: only row_newbcast is possible with registers of 64 bits".into());
             }
-        } else if row.encoding.name() == "MIMG" {
-            self.image_data(b, row);
+        } else if matches!(row.encoding.name(), "MIMG" | "VIMAGE" | "VSAMPLE") {
+            self.image_data(b, row)?;
         }
         Ok(())
     }
@@ -586,38 +587,6 @@ impl Decoder {
         let fits = self.registers.vector(u32::from(first), data.bits, agpr);
         data.value = fits.ok_or("vdata: there are no registers for the status of tfe")?;
         Ok(())
-    }
-
-    /// The number of data registers of an image instruction follows from the enabled channels.
-    fn image_data(&self, b: &mut Building, row: &Row) {
-        let get = |which: Mod| b.mods.iter().find(|(m, _)| *m == which).map_or(0, |m| m.1);
-        let name = row.op.name();
-        let channels = get(Mod::Dmask).count_ones().max(1);
-        let gather = name.starts_with("image_gather4");
-        let mut count = if gather { 4 } else { channels };
-        if get(Mod::D16) == 1 {
-            count = count.div_ceil(2);
-        }
-        count += get(Mod::Tfe);
-        // LLVM's forms for each number of enabled channels; it has none for the others.
-        let forms: &[u32] = match name {
-            _ if name.starts_with("image_atomic") && name.contains("cmpswap") => &[0, 2, 2, 0, 4],
-            _ if name.starts_with("image_atomic") => &[0, 1, 2, 0, 5],
-            _ if gather => &[0, 0, 2, 0, 4, 5],
-            _ => &[0, 1, 2, 3, 4, 5],
-        };
-        let Some(count) = forms.get(count as usize).copied().filter(|n| *n != 0) else { return };
-        if let Some(data) = b.operands.iter_mut().find(|o| o.role == Role::Vdata) {
-            let (first, agpr) = match data.value {
-                Value::Vgpr(first) => (first, false),
-                Value::Agpr(first) => (first, true),
-                _ => return,
-            };
-            // Registers beyond the last do not exist; such an instruction names only the first.
-            if let Some(value) = self.registers.vector(u32::from(first), count as u16 * 32, agpr) {
-                (data.value, data.bits) = (value, count as u16 * 32);
-            }
-        }
     }
 }
 

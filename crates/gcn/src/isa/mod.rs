@@ -5,6 +5,7 @@
 //! assembler writes it.
 
 mod decode;
+mod image;
 mod imm;
 mod inst;
 mod names;

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use crate::target::Generation;
 
+use super::image;
 use super::imm;
 use super::inst::{Inst, Mod, Operand, Part, Role, Special, Type, Value};
 use super::names;
@@ -330,6 +331,10 @@ impl Printer<'_> {
             }
             Mod::BoundCtrl if value == 1 => self.out.write_str(" bound_ctrl:1"),
             Mod::Offset => self.offset(value),
+            Mod::Dim => {
+                let (name, ..) = image::DIMENSIONS[value as usize & 7];
+                write!(self.out, " dim:SQ_RSRC_IMG_{name}")
+            }
             Mod::Dmask if value != 0 => write!(self.out, " dmask:{value:#x}"),
             Mod::Blgp
                 if value != 0
@@ -435,6 +440,15 @@ impl Printer<'_> {
                     {
                         self.buffer_address()?;
                     }
+                }
+                Token::ImageAddress => {
+                    let count = inst.operands.iter().filter(|o| o.role == Role::Vaddr).count();
+                    self.out.write_str(if count > 1 { ", [" } else { ", " })?;
+                    for (i, operand) in operands.by_ref().take(count).enumerate() {
+                        self.out.write_str(if i > 0 { ", " } else { "" })?;
+                        self.value(operand)?;
+                    }
+                    self.out.write_str(if count > 1 { "]" } else { "" })?;
                 }
                 Token::ExportSources => {
                     for operand in operands.by_ref() {

@@ -127,6 +127,8 @@ pub enum Token {
     ScalarOffset,
     /// The vector address of a memory instruction, or `off`.
     VectorAddress,
+    /// The vector addresses of an image instruction: one run of registers, or several registers.
+    ImageAddress,
     /// The scalar address of a memory instruction, or `off`.
     ScalarAddress,
     /// The bits `glc`, `slc`, `dlc`, `scc`.
@@ -155,6 +157,11 @@ pub struct Row {
 const UNUSED: u32 = 0x80;
 
 impl Row {
+    /// Whether it has a sampler.
+    pub fn samples(&self) -> bool {
+        self.tokens.iter().any(|t| matches!(t, Token::Operand { role: Role::Ssamp, .. }))
+    }
+
     /// Whether an instruction's bits are this row's.
     pub fn fits(&self, bits: u128) -> bool {
         let clear =
@@ -348,6 +355,7 @@ fn token(layout: &Layout, word: &'static str) -> Option<Token> {
     Some(match word {
         "smem" => Token::ScalarOffset,
         "vaddr" => Token::VectorAddress,
+        "image" => Token::ImageAddress,
         "saddr" => Token::ScalarAddress,
         "cpol" => Token::CachePolicy,
         "exp" => Token::ExportSources,
@@ -392,6 +400,7 @@ impl Token {
             Token::Each { bits, .. } => bits.iter().fold(0, |all, bit| all | one(bit)),
             Token::ScalarOffset => of(&["offset", "imm", "soe", "soffset"]),
             Token::VectorAddress => of(&["vaddr", "offen", "idxen"]),
+            Token::ImageAddress => of(&["vaddr", "nsa", "dim", "a16"]),
             Token::ScalarAddress => of(&["saddr"]),
             Token::CachePolicy => of(&["glc", "slc", "dlc", "scc", "th", "scope"]),
             Token::ExportSources => of(&["en", "src0", "src1", "src2", "src3"]),
