@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cpu", &["host", "driver", "image", "gcn", "gcn-lower", "ptx", "lower", "wave", "simd", "grid"]),
     ("capi", &["driver", "image"]),
     ("hip", &["capi", "driver", "host", "image"]),
-    ("cudart", &["capi", "driver", "image"]),
+    ("cudart", &["capi", "driver", "host", "image"]),
     ("cuda", &["capi", "cudart", "hip", "driver", "image", "cpu", "tensormap"]),
     ("nvml", &["capi", "cpu", "driver", "host"]),
     ("nvrtc", &[]),

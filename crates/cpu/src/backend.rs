@@ -12,12 +12,13 @@ use driver::backend::{
     LoadOptions, LoadRequest, Loaded, Program, ReferenceInfo, Usage,
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
-use grid::{Config, Heap, Host, Workers};
+use grid::{Config, DeviceCall, Heap, Host, Workers};
 use host::options::Options;
 use simd::Specialisation;
 use wave::FuncId;
 use wave::launch::{Filled, Shape};
 
+use crate::children::{self, Asked, Children, Family};
 use crate::code::Ready;
 use crate::front::{self, AmdDevice, ErrorKind};
 use crate::hostcall::Hostcalls;
@@ -228,7 +229,7 @@ fn load_error(error: front::LoadError) -> LoadError {
 }
 
 /// A loaded module as the driver sees it.
-struct ModuleCode {
+pub(crate) struct ModuleCode {
     program: Arc<program::Program>,
     executor: Arc<Executor>,
     ids: Vec<FuncId>,
@@ -329,6 +330,7 @@ struct Around<'a> {
     /// Looked up when a kernel uses it, which is rare.
     heap: OnceLock<Arc<Heap>>,
     image: std::ops::Range<u64>,
+    children: Children<'a>,
 }
 
 impl Host for Around<'_> {
@@ -359,6 +361,10 @@ impl Host for Around<'_> {
 
     fn set_conditional(&self, handle: u64, value: u32) -> bool {
         driver::graph::conditional::set(handle, value)
+    }
+
+    fn device_call(&self, call: &DeviceCall) -> Result<u64, (u64, String)> {
+        self.children.call(call, self.heap())
     }
 
     fn print(&self, text: &[u8]) {
@@ -437,60 +443,11 @@ impl Program for ModuleCode {
     }
 
     fn launch(&self, launch: &LaunchRequest<'_>) -> Result<(), Fault> {
-        static NUMBER: AtomicU64 = AtomicU64::new(1);
-        let internal = |message: String| Fault { kind: FaultKind::IllegalInstruction, message };
-        let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
-            return Err(internal(format!("there is no kernel {}", launch.kernel)));
-        };
-        let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
-        let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
-        let made = made.as_ref().and_then(Ready::kernel);
-        let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
-        let around = Around {
-            executor: &self.executor,
-            context: launch.context,
-            limit: launch.limits.heap,
-            heap: OnceLock::new(),
-            image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
-        };
-        let described = self.program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
-        let calls = described.filter(|info| info.fills.iter().any(|f| f.what == Filled::Hostcalls));
-        let calls = calls.map(|_| Hostcalls::new(self.waves(launch)));
-        let params = match described.filter(|info| info.param_size as usize > launch.params.len()) {
-            Some(info) => {
-                let hostcalls = calls.as_ref().map_or(0, Hostcalls::address);
-                Aligned::filled(launch, kernel.static_shared, info, hostcalls)
-            }
-            None => Aligned::of(launch.params),
-        };
-        let launch = grid::Launch {
-            name: &kernel.name,
-            code: &*made.code,
-            grid: launch.grid,
-            block: launch.block,
-            params: params.bytes(launch.params),
-            image: launch.image_base,
-            shared: [kernel.static_shared, launch.dynamic_shared],
-            stack: launch.limits.stack,
-            cluster: launch.cluster,
-            cooperative: launch.cooperative,
-            most_workers: launch.most_workers,
-            busy: launch.busy,
-            id: NUMBER.fetch_add(1, Ordering::Relaxed),
-            host: &around,
-        };
-        let run = || self.executor.workers().run(&launch);
-        let ended = match &calls {
-            Some(calls) => answered(calls, run).ok_or_else(|| Fault {
-                kind: FaultKind::OutOfResources,
-                message: "no thread can be started that answers the kernel's calls of the host".into(),
-            })?,
-            None => run(),
-        };
-        ended.map_err(|mut fault| {
-            self.program.locate(&mut fault);
-            fault_of(&fault)
-        })
+        let family = Family::new(launch.limits.pending);
+        match self.run_grid(launch, &family, 0)? {
+            Some(asked) => children::run(self, launch, &family, asked),
+            None => Ok(()),
+        }
     }
 
     fn prepare(&self, kernel: usize) {
@@ -507,6 +464,78 @@ impl Program for ModuleCode {
             let spec = Specialisation::of_launch(grid, block).in_clusters(clusters);
             self.program.kernel_soon(id, spec, threads(grid, block));
         }
+    }
+}
+
+impl ModuleCode {
+    /// The kernel that is this function.
+    pub(crate) fn kernel_of(&self, id: FuncId) -> Option<usize> {
+        self.ids.iter().position(|&known| known == id)
+    }
+
+    /// Runs one grid; returns what its kernel has asked for. `depth`: how many launches by kernels lead to it.
+    pub(crate) fn run_grid(
+        &self,
+        launch: &LaunchRequest<'_>,
+        family: &Family,
+        depth: u32,
+    ) -> Result<Option<Asked>, Fault> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let internal = |message: String| Fault { kind: FaultKind::IllegalInstruction, message };
+        let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
+            return Err(internal(format!("there is no kernel {}", launch.kernel)));
+        };
+        let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
+        let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
+        let made = made.as_ref().and_then(Ready::kernel);
+        let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
+        let around = Around {
+            executor: &self.executor,
+            context: launch.context,
+            limit: launch.limits.heap,
+            heap: OnceLock::new(),
+            image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
+            children: Children::new(self, launch, family, depth),
+        };
+        let described = self.program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
+        let calls = described.filter(|info| info.fills.iter().any(|f| f.what == Filled::Hostcalls));
+        let calls = calls.map(|_| Hostcalls::new(self.waves(launch)));
+        let params = match described.filter(|info| info.param_size as usize > launch.params.len()) {
+            Some(info) => {
+                let hostcalls = calls.as_ref().map_or(0, Hostcalls::address);
+                Aligned::filled(launch, kernel.static_shared, info, hostcalls)
+            }
+            None => Aligned::of(launch.params),
+        };
+        let grid = grid::Launch {
+            name: &kernel.name,
+            code: &*made.code,
+            grid: launch.grid,
+            block: launch.block,
+            params: params.bytes(launch.params),
+            image: launch.image_base,
+            shared: [kernel.static_shared, launch.dynamic_shared],
+            stack: launch.limits.stack,
+            cluster: launch.cluster,
+            cooperative: launch.cooperative,
+            most_workers: launch.most_workers,
+            busy: launch.busy,
+            id: NUMBER.fetch_add(1, Ordering::Relaxed),
+            host: &around,
+        };
+        let run = || self.executor.workers().run(&grid);
+        let ended = match &calls {
+            Some(calls) => answered(calls, run).ok_or_else(|| Fault {
+                kind: FaultKind::OutOfResources,
+                message: "no thread can be started that answers the kernel's calls of the host".into(),
+            })?,
+            None => run(),
+        };
+        ended.map_err(|mut fault| {
+            self.program.locate(&mut fault);
+            fault_of(&fault)
+        })?;
+        Ok(around.children.asked())
     }
 }
 
@@ -536,10 +565,10 @@ struct Aligned(Vec<Line>, usize);
 /// A unit of the largest parameter alignment.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-struct Line([u8; LINE]);
+pub(crate) struct Line(pub(crate) [u8; LINE]);
 
 /// Alignment in bytes of parameters that may contain a tensor map.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Alignment in bytes of other parameters.
 const PARAMETER: usize = 16;

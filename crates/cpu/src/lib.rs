@@ -11,6 +11,7 @@
 
 pub mod backend;
 mod beside;
+mod children;
 mod code;
 pub mod front;
 mod hostcall;

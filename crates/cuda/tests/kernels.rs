@@ -7,6 +7,7 @@ mod handles;
 mod libraries;
 mod library;
 mod multicast;
+mod nested;
 mod objects;
 mod operations;
 mod options;

@@ -6,12 +6,14 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use driver::ModuleLoading;
 use driver::context::{self, Context};
 use driver::device::Device;
 
 use crate::error::checked;
-use crate::{Result, cu};
+use crate::{Result, cu, registered};
 
 /// Special stream values.
 pub mod special {
@@ -55,7 +57,9 @@ pub fn primary(device: &Arc<Device>) -> Result<Arc<Context>> {
 pub fn set_device(ordinal: i32) -> Result<()> {
     let primary = primary(device_at(ordinal)?)?;
     DEVICE.set(ordinal);
-    Ok(context::set_current(Some(primary))?)
+    context::set_current(Some(Arc::clone(&primary)))?;
+    load_code(&primary);
+    Ok(())
 }
 
 /// Remembers the thread's device when its context goes.
@@ -84,5 +88,16 @@ pub fn context() -> Result<Arc<Context>> {
     let primary = primary(device_at(ordinal()?)?)?;
     context::set_current(Some(Arc::clone(&primary)))?;
     primary.check()?;
+    load_code(&primary);
     Ok(primary)
+}
+
+/// With `CUDA_MODULE_LOADING=EAGER`, loads what is registered, once per context. What cannot be loaded is an
+/// error of the calls that use it.
+fn load_code(context: &Arc<Context>) {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let eager = driver().is_ok_and(|driver| driver.options.module_loading == ModuleLoading::Eager);
+    if eager && LAST.swap(context.id(), Ordering::AcqRel) != context.id() {
+        registered::load_all(context);
+    }
 }

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use capi::{Out, Text};
+use driver::ModuleLoading;
 use driver::backend::LoadOptions;
 use driver::context::{self, Context};
 use driver::handle::lock;
@@ -120,6 +121,24 @@ pub fn managed(handle: u64, host: u64, name: Text) -> Result<()> {
 /// Loads a fat binary's code for the calling thread's context, so that its managed variables can be used.
 pub fn load(handle: u64) -> Result<()> {
     of(handle)?.module(&current::context()?).map(|_| ())
+}
+
+/// Loads every fat binary for a context.
+pub fn load_all(context: &Arc<Context>) {
+    let binaries: Vec<Arc<Binary>> = read(|all| all.binaries.values().cloned().collect());
+    for binary in binaries {
+        // Reported by the calls that use it.
+        let _ = binary.module(context);
+    }
+}
+
+/// The registration of a fat binary is complete: with `CUDA_MODULE_LOADING=EAGER` its code is loaded if the
+/// thread has a context.
+pub fn complete(handle: u64) {
+    let eager = driver::driver().is_ok_and(|d| d.options.module_loading == ModuleLoading::Eager);
+    if eager && let (Some(context), Ok(binary)) = (context::current(), of(handle)) {
+        let _ = binary.module(&context);
+    }
 }
 
 impl Binary {

@@ -156,41 +156,47 @@ fn other_programs_stay_as_they_are() {
     assert_eq!(printed(folder, "stripped"), "77 77 77 77 77 0 77\n");
 }
 
-/// Main's push makes the thread's list, which is gone when destructors run.
+/// A handler that `main` registers, and a destructor, which runs after the driver's own handler.
 const LATE: &str = r#"
 #include <stdio.h>
+#include <stdlib.h>
 struct dim3 { unsigned x, y, z; };
 unsigned __cudaPushCallConfiguration(struct dim3, struct dim3, unsigned long, void *);
 unsigned __cudaPopCallConfiguration(struct dim3 *, struct dim3 *, unsigned long *, void **);
-unsigned cudaGetLastError(void);
-static struct dim3 one = {1, 1, 1};
-static unsigned push(void) { return __cudaPushCallConfiguration(one, one, 0, 0); }
-__attribute__((destructor)) static void after(void)
+unsigned cudaGetLastError(void), cudaMalloc(void **, unsigned long), cudaMemset(void *, int, unsigned long);
+unsigned cudaStreamCreate(void **), cudaStreamSynchronize(void *);
+static struct dim3 one = {1, 1, 1}, grid, block;
+static unsigned long shared;
+static void *stream, *memory;
+static void use(void)
 {
-    unsigned pushed = push(), last = cudaGetLastError();
-    printf("%u %u %u\n", pushed, last, cudaGetLastError());
-}
-int main(void)
-{
-    struct dim3 grid, block;
-    unsigned long shared;
-    void *stream;
-    unsigned pushed = push();
+    unsigned pushed = __cudaPushCallConfiguration(one, one, 0, 0);
     printf("%u ", pushed);
     printf("%u ", __cudaPopCallConfiguration(&grid, &block, &shared, &stream));
+    printf("%u ", cudaMalloc(&memory, 64));
+    printf("%u ", cudaMemset(memory, 1, 64));
+    printf("%u ", cudaStreamSynchronize((void *)2));
+    printf("%u\n", cudaGetLastError());
+}
+__attribute__((destructor)) static void after(void) { use(); }
+int main(void)
+{
+    use();
+    atexit(use);
     return 0;
 }
 "#;
 
-/// Launches in destructors of the program fail with cudaErrorCudartUnloading and no panic.
+/// Handlers of `atexit` run after the destructors of the first thread's own variables: the driver still works.
+/// After its own handler, calls fail with cudaErrorCudartUnloading and no panic.
 #[test]
-fn a_launch_when_the_thread_has_ended_is_refused() {
+fn the_runtime_works_in_exit_handlers() {
     let folder = tempfile::tempdir().expect("a folder");
     let front = library::front(13).display().to_string();
     let libraries = library::folder().display().to_string();
     compile(folder.path(), "late", LATE, &[&front, &format!("-Wl,-rpath,{libraries}")]);
     let output = command(folder.path(), "late").output().expect("the program starts");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 0 4 4 0\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 0 0 0 0 0\n0 0 0 0 0 0\n0 0 4 4 4 4\n");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 

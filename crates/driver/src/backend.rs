@@ -334,7 +334,7 @@ pub struct LaunchRequest<'a> {
     pub device: u32,
 }
 
-/// Context limits, in bytes.
+/// Context limits, in bytes unless they say otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Stack size per thread.
@@ -343,6 +343,8 @@ pub struct Limits {
     pub heap: u64,
     /// Buffer size of device `printf`.
     pub printf: u64,
+    /// Launches by kernels that may be pending; a count.
+    pub pending: u64,
 }
 
 /// A kernel fault.

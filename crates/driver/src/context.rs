@@ -1,6 +1,7 @@
 //! Contexts, each thread's context stack, and primary contexts.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -85,7 +86,7 @@ pub mod limit {
     /// Size of the device `malloc` heap in bytes.
     pub const MALLOC_HEAP_SIZE: u32 = 2;
     /// Nesting depth to which a kernel may synchronise with grids it launched. Devices have this limit before
-    /// capability 9.0. It is kept and has no effect, because kernels cannot launch grids.
+    /// capability 9.0. It is kept and has no effect, because kernels cannot wait for grids.
     pub const DEV_RUNTIME_SYNC_DEPTH: u32 = 3;
     /// Maximum number of pending launches from kernels.
     pub const DEV_RUNTIME_PENDING_LAUNCH_COUNT: u32 = 4;
@@ -276,9 +277,13 @@ impl Context {
 
     /// The limits that kernels run under.
     pub fn kernel_limits(&self) -> Limits {
-        let [stack, printf, heap] = [limit::STACK_SIZE, limit::PRINTF_FIFO_SIZE, limit::MALLOC_HEAP_SIZE]
-            .map(|number| self.limits[number as usize].load(Ordering::Relaxed));
-        Limits { stack, heap, printf }
+        let of = |number: u32| self.limits[number as usize].load(Ordering::Relaxed);
+        Limits {
+            stack: of(limit::STACK_SIZE),
+            heap: of(limit::MALLOC_HEAP_SIZE),
+            printf: of(limit::PRINTF_FIFO_SIZE),
+            pending: of(limit::DEV_RUNTIME_PENDING_LAUNCH_COUNT),
+        }
     }
 
     /// The legacy default stream.
@@ -462,11 +467,21 @@ impl From<Arc<Context>> for Entry {
 }
 
 thread_local! {
-    static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+    // Without a destructor: handlers of `atexit` call the driver after the first thread's have run.
+    static STACK: RefCell<ManuallyDrop<Vec<Entry>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 fn with_stack<T>(f: impl FnOnce(&mut Vec<Entry>) -> T) -> Result<T> {
     STACK.try_with(|s| f(&mut s.borrow_mut())).map_err(|_| Error::Deinitialized)
+}
+
+/// The same for a function that adds an entry, which the thread's end removes.
+fn add_to_stack<T>(f: impl FnOnce(&mut Vec<Entry>) -> T) -> Result<T> {
+    if with_stack(|s| s.capacity() == 0)? {
+        // The contexts are dropped when the stack is no longer borrowed.
+        host::threads::at_end(|| drop(with_stack(std::mem::take)));
+    }
+    with_stack(f)
 }
 
 /// Waits for all work in all contexts.
@@ -543,13 +558,13 @@ pub fn get(handle: Handle) -> Result<Arc<Context>> {
 /// Pushes the context of a handle, which may be a green context's view, onto the calling thread's stack.
 pub fn push_by(handle: Handle) -> Result<()> {
     let entry = Entry::of(handle)?;
-    with_stack(|s| s.push(entry))
+    add_to_stack(|s| s.push(entry))
 }
 
 /// Replaces the top of the stack by the context of a handle; 0 pops it.
 pub fn set_current_by(handle: Handle) -> Result<()> {
     let entry = if handle == 0 { None } else { Some(Entry::of(handle)?) };
-    with_stack(|s| {
+    add_to_stack(|s| {
         s.pop();
         s.extend(entry);
     })
@@ -562,7 +577,7 @@ pub fn pop_handle() -> Result<Handle> {
 
 /// Pushes a context onto the calling thread's stack.
 pub fn push(context: Arc<Context>) -> Result<()> {
-    with_stack(|s| s.push(context.into()))
+    add_to_stack(|s| s.push(context.into()))
 }
 
 /// Pops the top of the stack.
@@ -572,7 +587,7 @@ pub fn pop() -> Result<Arc<Context>> {
 
 /// Replaces the top of the stack; `None` pops it.
 pub fn set_current(context: Option<Arc<Context>>) -> Result<()> {
-    with_stack(|s| {
+    add_to_stack(|s| {
         s.pop();
         s.extend(context.map(Entry::from));
     })

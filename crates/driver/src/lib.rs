@@ -46,8 +46,8 @@ use std::sync::{Arc, OnceLock};
 use backend::Backend;
 use device::Device;
 pub use error::{Error, Result};
-pub use host::options::Options;
 use host::options::Reading;
+pub use host::options::{ModuleLoading, Options};
 
 /// The version of CUDA whose interfaces and rules the driver follows: 13.0.
 pub const VERSION: i32 = 13000;

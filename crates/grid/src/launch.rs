@@ -4,12 +4,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use wave::abi::{ClusterCtx, Code, MAX_CLUSTER};
+use wave::op::DeviceFn;
 
 use crate::fault::{Fault, FaultKind};
 use crate::heap::Heap;
 
 /// Maximum number of threads in a block.
 pub(crate) const MAX_THREADS: u64 = 1024;
+
+/// A thread's call of the device runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceCall {
+    /// The function.
+    pub function: DeviceFn,
+    /// Its arguments; those that it lacks are 0.
+    pub arguments: [u64; DeviceFn::MOST],
+    /// The block.
+    pub block: [u32; 3],
+    /// The thread in the block.
+    pub thread: [u32; 3],
+}
 
 /// Services that a running kernel needs from the program around it.
 pub trait Host: Send + Sync {
@@ -42,6 +56,14 @@ pub trait Host: Send + Sync {
     fn set_conditional(&self, handle: u64, value: u32) -> bool {
         let _ = (handle, value);
         false
+    }
+
+    /// A thread calls the device runtime.
+    ///
+    /// # Errors
+    /// The address that cannot be accessed, or 0, and what was wrong.
+    fn device_call(&self, call: &DeviceCall) -> Result<u64, (u64, String)> {
+        Err((0, format!("{}: there is no device runtime here", call.function.name())))
     }
 
     /// Receives messages of failed assertions; hardware writes them to stderr.

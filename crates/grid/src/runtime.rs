@@ -15,13 +15,14 @@ use std::sync::atomic::Ordering;
 use texture::{Access, Descriptor, Lanes, table};
 use wave::Width;
 use wave::abi::{BULK, BlockCtx, Runtime, TEXTURE, WarpCtx};
-use wave::op::Builtin;
+use wave::op::{Builtin, DeviceFn};
 
 use crate::block::Resident;
 use crate::enter::Gate;
 use crate::fault::{Fault, FaultKind, thread_index};
 use crate::format::{self, Reader};
 use crate::job::Job;
+use crate::launch::DeviceCall;
 use crate::memory::copy_guarded;
 use crate::multiprocessor::Link;
 
@@ -210,6 +211,7 @@ unsafe extern "C" fn builtin(
             }
             wrong.is_none()
         }
+        Some(Builtin::DeviceCall) => device_call(c, mask, &operands, give),
         Some(Builtin::StackOverflow) => {
             c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);
             false
@@ -286,6 +288,26 @@ fn readable(c: &Caller, descriptor: &Descriptor) -> bool {
             return false;
         }
         (at, size) = (at.wrapping_add(part), size - part);
+    }
+    true
+}
+
+/// Calls of the device runtime, thread by thread.
+fn device_call(c: &mut Caller, mask: u64, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
+    for lane in lanes(mask) {
+        let Some(&function) = DeviceFn::ALL.get(operands.get(0, lane) as usize) else {
+            c.fault(FaultKind::Internal, Some(1 << lane), None, "an unknown function of the device runtime");
+            return false;
+        };
+        let arguments = std::array::from_fn(|n| operands.get(n + 1, lane));
+        let call = DeviceCall { function, arguments, block: c.block.ctaid, thread: c.thread(lane) };
+        match c.job.launch.host.device_call(&call) {
+            Ok(answer) => give(lane, answer),
+            Err((address, detail)) => {
+                c.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(address), detail);
+                return false;
+            }
+        }
     }
     true
 }

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::processor::Processor;
-pub use value::{CacheDir, Engine, HipContext, Level};
+pub use value::{CacheDir, Engine, HipContext, Level, ModuleLoading};
 use value::{Shown, choice, number, path, switch, text};
 
 /// The maximum number of worker threads.
@@ -196,6 +196,11 @@ options! {
 
     /// as in the hardware's driver: device numbers or UUIDs (`GPU-…`)
     cuda_visible_devices: Option<String> = None, "CUDA_VISIBLE_DEVICES", List, text;
+
+    /// as in the hardware's driver: with `EAGER`, the code that a program was built with is loaded when the
+    /// CUDA runtime gets a context, otherwise (`LAZY`, `DEFAULT`) on first use
+    module_loading: ModuleLoading = ModuleLoading::Default, "CUDA_MODULE_LOADING", Setting,
+        |value| choice(value, ModuleLoading::CHOICES);
 
     /// in a process that loads `libamdhip64`: filters the devices first
     rocr_visible_devices: Option<String> = None, "ROCR_VISIBLE_DEVICES", List, text;
@@ -385,6 +390,7 @@ mod tests {
             ("ANYWARP_KEEP_PTX", "/k"),
             ("ANYWARP_LIB", "/b"),
             ("CUDA_VISIBLE_DEVICES", "0"),
+            ("CUDA_MODULE_LOADING", "EAGER"),
             ("ROCR_VISIBLE_DEVICES", "1"),
             ("HIP_VISIBLE_DEVICES", "2"),
             ("XDG_CACHE_HOME", "/x"),
@@ -413,6 +419,7 @@ mod tests {
             keep_ptx: at("/k"),
             lib: at("/b"),
             cuda_visible_devices: list("0"),
+            module_loading: ModuleLoading::Eager,
             rocr_visible_devices: list("1"),
             hip_visible_devices: list("2"),
             xdg_cache_home: at("/x"),
@@ -493,6 +500,7 @@ mod tests {
                 "ANYWARP_COMPUTE_CAPABILITY" => "9.0",
                 "ANYWARP_MEMORY" => "1G",
                 "ANYWARP_HIP_CONTEXT" => "nvidia",
+                "CUDA_MODULE_LOADING" => "LAZY",
                 _ => "1",
             }))
         };

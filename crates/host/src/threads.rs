@@ -10,7 +10,7 @@
 //! turn follows the last as fast as usual: there was no time for a system call that changes a handler or a
 //! mask.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::mem::MaybeUninit;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
@@ -102,6 +102,32 @@ thread_local! {
             cost: Cell::new(u64::MAX),
         }
     };
+}
+
+/// Functions that drop what a thread keeps.
+struct Ending(RefCell<Vec<fn()>>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        for end in std::mem::take(&mut *self.0.borrow_mut()) {
+            end();
+        }
+    }
+}
+
+thread_local! {
+    static ENDING: Ending = const { Ending(RefCell::new(Vec::new())) };
+}
+
+/// Calls a function when the calling thread ends. The process's first thread ends with the process, whose
+/// handlers of `atexit` run after that thread's destructors and may still need what it keeps: there, and in a
+/// thread that is already ending, the function is not called.
+pub fn at_end(end: fn()) {
+    // SAFETY: both only return a number.
+    let first = unsafe { libc::syscall(libc::SYS_gettid) == i64::from(libc::getpid()) };
+    if !first {
+        let _ = ENDING.try_with(|ending| ending.0.borrow_mut().push(end));
+    }
 }
 
 fn clock() -> u64 {

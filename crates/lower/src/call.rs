@@ -8,7 +8,7 @@ use ptx::ScalarType;
 use ptx::ast::{
     self, Instruction, LabelKind, Operand, OperandKind, Parameter, PrototypeParameter, Symbol, VarId,
 };
-use wave::op::{Builtin, Guard, Op, Space};
+use wave::op::{Builtin, DeviceFn, Guard, Op, Space};
 use wave::{Ty, Value};
 
 use crate::error::ErrorClass;
@@ -42,11 +42,13 @@ pub fn call(l: &mut Lower, i: &Instruction) -> Result<()> {
         let params: Vec<Formal> = callee.params.iter().map(formal).collect();
         let returns: Vec<Formal> = callee.returns.iter().map(formal).collect();
         let id = l.linked.function(l.unit, f);
-        if l.linked.module().functions[id.index()].external
-            && callee.body.is_none()
-            && let Some(builtin) = builtin(&callee.name)
-        {
-            return call_builtin(l, i, builtin, parts);
+        if l.linked.module().functions[id.index()].external && callee.body.is_none() {
+            if let Some(builtin) = builtin(&callee.name) {
+                return call_builtin(l, i, builtin, parts);
+            }
+            if let Some(function) = DeviceFn::of_symbol(&callee.name) {
+                return call_device_runtime(l, i, function, parts, &params, &returns);
+            }
         }
         let (args, results) = arguments(l, i, parts, &params, &returns)?;
         let values = l.op_typed(Op::Call(id), &args, &results);
@@ -216,4 +218,32 @@ fn call_builtin(l: &mut Lower, i: &Instruction, which: Builtin, parts: ast::Call
     let values = l.op(Op::Builtin(which), &args);
     let formals: Vec<Formal> = results.iter().map(|t| Some(*t)).collect();
     store_results(l, i, parts.returns, &formals, values)
+}
+
+/// A call of the device runtime. Arguments are widened to 64 bits; structures are passed as their addresses.
+fn call_device_runtime(
+    l: &mut Lower,
+    i: &Instruction,
+    function: DeviceFn,
+    parts: ast::CallParts,
+    params: &[Formal],
+    returns: &[Formal],
+) -> Result<()> {
+    let (count, name) = (function.arguments(), function.name());
+    if params.len() != count || !matches!(returns, [Some(_)]) {
+        let text = format!("'{name}' of the device runtime takes {count} arguments and has a scalar result");
+        return l.fail(ErrorClass::Invalid, i.span, text);
+    }
+    let (given, results) = arguments(l, i, parts, params, returns)?;
+    let number = DeviceFn::ALL.iter().position(|&f| f == function).unwrap_or(0);
+    let mut args = vec![l.constant(Ty::I32, number as u128)];
+    for value in given {
+        args.push(l.resize(value, Ty::I64, false));
+    }
+    while args.len() <= DeviceFn::MOST {
+        args.push(l.constant(Ty::I64, 0));
+    }
+    let answer = l.op1(Op::Builtin(Builtin::DeviceCall), &args);
+    let values = results.iter().map(|&ty| l.resize(answer, ty, false)).collect();
+    store_results(l, i, parts.returns, returns, values)
 }

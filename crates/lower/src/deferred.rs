@@ -282,7 +282,8 @@ fn facts(unit: &Unit, linked: &Linked, uses: &[Uses]) -> Option<(CallGraph, Vec<
     for (n, uses) in uses.iter().enumerate().filter(|(n, _)| linked.owns(0, *n)) {
         let id = linked.function(0, ast::FuncId(n as u32));
         let function = |f: &ast::FuncId| linked.function(0, *f);
-        taken.extend(uses.taken.iter().map(function));
+        let is_entry = |f: &&ast::FuncId| unit.module.functions.get(f.index()).is_some_and(|f| f.is_entry);
+        taken.extend(uses.taken.iter().filter(|f| !is_entry(f)).map(function));
         let mut direct: Vec<FuncId> = uses.calls.iter().map(function).collect();
         direct.sort_unstable();
         direct.dedup();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ptx::ast::{self, Linkage, Symbol};
 use wave::layout::{self, CallGraph};
 use wave::module::{Global, Reference, Reloc, RelocTarget, SharedVar};
+use wave::op::DeviceFn;
 use wave::{FuncId, GlobalId, SharedId, Ty};
 
 use crate::error::{Error, ErrorClass};
@@ -92,7 +93,12 @@ impl Linked {
 }
 
 /// Functions that the driver provides.
-pub const BUILTINS: &[&str] = &["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
+const BUILTINS: &[&str] = &["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
+
+/// Whether the driver provides the function.
+fn is_provided(name: &str) -> bool {
+    BUILTINS.contains(&name) || DeviceFn::of_symbol(name).is_some()
+}
 
 fn rank(linkage: Linkage, defined: bool) -> u8 {
     match (defined, linkage) {
@@ -143,6 +149,13 @@ fn link_files(units: &[Unit], linked: &mut Linked) {
 /// What is said of a symbol that no unit defines: the linker's message if every symbol must be defined, or the
 /// loader's.
 fn undefined(complete: bool, unit: &Unit, what: &str, name: &str) -> String {
+    if DeviceFn::is_of_first_generation(name) {
+        return format!(
+            "'{name}' in '{}': kernels cannot launch kernels by the first generation of CUDA's dynamic \
+             parallelism; compile without CUDA_FORCE_CDP1_IF_SUPPORTED, by nvcc 12 or later",
+            unit.name
+        );
+    }
     if complete {
         format!("Undefined reference to '{name}' in '{}'", unit.name)
     } else {
@@ -210,7 +223,7 @@ fn link_functions(
     for (u, unit) in units.iter().enumerate() {
         for (i, f) in unit.module.functions.iter().enumerate() {
             let id = linked.functions[u][i];
-            if linked.owners[id.index()].is_none() && !BUILTINS.contains(&f.name.as_str()) && is_named(u, i) {
+            if linked.owners[id.index()].is_none() && !is_provided(&f.name) && is_named(u, i) {
                 errors.push(Error {
                     unit: u,
                     class: ErrorClass::Unresolved,

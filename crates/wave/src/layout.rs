@@ -74,6 +74,8 @@ impl CallGraph {
             calls
         };
         let calls = module.functions.iter().map(|f| of(f)).collect();
+        // The handle of a kernel is for launches by other kernels.
+        taken.retain(|f| module.functions.get(f.index()).is_none_or(|f| f.kernel.is_none()));
         CallGraph { calls, taken }
     }
 

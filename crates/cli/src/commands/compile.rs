@@ -229,7 +229,7 @@ impl Unit<'_> {
 }
 
 /// Whether a file that does not load is a program, library, archive or fatbin: it has a NUL before its end.
-fn is_binary(bytes: &[u8]) -> bool {
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     image::until_nul(bytes).len() < bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1)
 }
 

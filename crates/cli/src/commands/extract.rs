@@ -140,6 +140,30 @@ fn write(
     Ok(())
 }
 
+/// How much there is.
+fn counted(items: &[Item], objects: &[amd::Entry]) -> String {
+    let texts = items.iter().filter(|i| i.text.is_some()).count();
+    let others = items.len() - texts + objects.len();
+    match (texts, others) {
+        (0, 0) => "no device code".to_owned(),
+        (texts, 0) => table::counted(texts, "PTX text"),
+        (0, others) => format!("no PTX, {}", table::counted(others, "other image")),
+        (texts, others) => {
+            format!("{}, {}", table::counted(texts, "PTX text"), table::counted(others, "other image"))
+        }
+    }
+}
+
+/// What device code a file has, and how to get at it.
+pub fn summary(bytes: &[u8]) -> String {
+    let (items, objects) = (items(bytes), amd::entries(bytes));
+    let mut text = counted(&items, &objects);
+    if !items.is_empty() || !objects.is_empty() {
+        text += "; `anywarp extract` lists it, and `anywarp extract -o` writes it to files";
+    }
+    text
+}
+
 /// Runs the subcommand; status 1 if no file has device code.
 pub fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = &args.output {
@@ -152,16 +176,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         let items = items(&bytes);
         let objects = amd::entries(&bytes);
         found += items.len() + objects.len();
-        let texts = items.iter().filter(|i| i.text.is_some()).count();
-        let others = items.len() - texts + objects.len();
-        let what = match (texts, others) {
-            (0, 0) => "no device code".to_owned(),
-            (texts, 0) => table::counted(texts, "PTX text"),
-            (0, others) => format!("no PTX, {}", table::counted(others, "other image")),
-            (texts, others) => {
-                format!("{}, {}", table::counted(texts, "PTX text"), table::counted(others, "other image"))
-            }
-        };
+        let what = counted(&items, &objects);
         let mut report = format!("{}: {what}\n", file.display());
         match &args.output {
             Some(folder) => write(file, &items, &objects, folder, &mut written)?,

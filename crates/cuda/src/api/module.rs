@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use driver::history::explain;
 use driver::module::{self, Module, NO_IMAGE, Report};
-use driver::{Error, Result};
+use driver::{Error, ModuleLoading, Result};
 
 use crate::abi::{In, Need, Out, Text, check};
 use crate::api;
@@ -13,7 +13,8 @@ use crate::types::{CUdeviceptr, Handle};
 use capi::container;
 use capi::jit::Jit;
 
-/// `CU_MODULE_LAZY_LOADING`: kernels are compiled at their first launch.
+/// `CUmoduleLoadingMode`.
+const EAGER_LOADING: u32 = 1;
 const LAZY_LOADING: u32 = 2;
 
 fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
@@ -105,7 +106,8 @@ api! {
     }
 
     Init Legal fn cuModuleGetLoadingMode(mode: Out<u32>) {
-        mode.required()?.set(LAZY_LOADING);
+        let eager = driver::driver()?.options.module_loading == ModuleLoading::Eager;
+        mode.required()?.set(if eager { EAGER_LOADING } else { LAZY_LOADING });
         Ok(())
     }
 

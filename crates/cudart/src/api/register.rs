@@ -1,6 +1,7 @@
 //! Functions that nvcc's generated code calls: registration at start-up, and both ways to launch.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 use driver::log::{self, Level};
 
@@ -37,8 +38,10 @@ pub extern "C" fn __cudaRegisterFatBinary(wrapper: In<u32>) -> u64 {
     })
 }
 
-/// `__cudaRegisterFatBinaryEnd`: the code is loaded on first use.
-pub extern "C" fn __cudaRegisterFatBinaryEnd(_handle: u64) {}
+/// `__cudaRegisterFatBinaryEnd`.
+pub extern "C" fn __cudaRegisterFatBinaryEnd(handle: u64) {
+    guarded((), || registered::complete(handle));
+}
 
 /// `__cudaUnregisterFatBinary`.
 pub extern "C" fn __cudaUnregisterFatBinary(handle: u64) {
@@ -145,21 +148,23 @@ pub extern "C" fn __cudaRegisterSurface(
 type Call = (Dim3, Dim3, usize, u64);
 
 thread_local! {
-    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    // Without a destructor: handlers of `atexit` launch kernels after the first thread's have run.
+    static CALLS: RefCell<ManuallyDrop<Vec<Call>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// `__cudaPushCallConfiguration`: 0, so that the stub is called. When a thread ends, its later destructors find
-/// no list any more: nothing is launched, and the last error says so.
+fn with_calls<T>(f: impl FnOnce(&mut Vec<Call>) -> T) -> Result<T, Error> {
+    CALLS.try_with(|calls| f(&mut calls.borrow_mut())).map_err(|_| Error::CUDART_UNLOADING)
+}
+
+/// `__cudaPushCallConfiguration`: 0, so that the stub is called.
 pub extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: u64) -> u32 {
     guarded(error::Error::UNKNOWN.0, || {
-        let pushed = CALLS.try_with(|calls| calls.borrow_mut().push((grid, block, shared, stream)));
-        pushed.map_or_else(
-            |_| {
-                abi::replace_last_error(Error::CUDART_UNLOADING.0);
-                Error::CUDART_UNLOADING.0
-            },
-            |()| 0,
-        )
+        if with_calls(|calls| calls.capacity() == 0) == Ok(true) {
+            host::threads::at_end(|| drop(with_calls(std::mem::take)));
+        }
+        let Err(error) = with_calls(|calls| calls.push((grid, block, shared, stream))) else { return 0 };
+        abi::replace_last_error(error.0);
+        error.0
     })
 }
 
@@ -167,7 +172,7 @@ api! {
     Nothing Legal fn __cudaPopCallConfiguration(
         grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<u64>,
     ) {
-        let call = CALLS.try_with(|calls| calls.borrow_mut().pop()).map_err(|_| Error::CUDART_UNLOADING)?;
+        let call = with_calls(Vec::pop)?;
         let call = call.ok_or(Error::MISSING_CONFIGURATION)?;
         grid.set(call.0);
         block.set(call.1);

@@ -10,6 +10,7 @@ mod operation;
 mod queue;
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -296,7 +297,9 @@ impl Drop for PerThread {
 }
 
 thread_local! {
-    static PER_THREAD: RefCell<PerThread> = RefCell::default();
+    // Without a destructor: handlers of `atexit` call the driver after the first thread's have run.
+    static PER_THREAD: RefCell<ManuallyDrop<PerThread>> =
+        const { RefCell::new(ManuallyDrop::new(PerThread(Vec::new()))) };
 }
 
 impl Stream {
@@ -368,6 +371,9 @@ pub fn per_thread(context: &Arc<Context>) -> Result<Arc<Stream>> {
                 return Arc::clone(stream);
             }
             let stream = context.new_stream(0, Kind::Blocking, 0);
+            host::threads::at_end(|| {
+                drop(PER_THREAD.try_with(|streams| std::mem::take(&mut **streams.borrow_mut())));
+            });
             streams.0.retain(|(id, stream)| stream.context().is_ok_and(|c| c.alive() && c.id() == *id));
             streams.0.push((id, Arc::clone(&stream)));
             stream

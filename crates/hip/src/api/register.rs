@@ -1,6 +1,7 @@
 //! Functions that hip-clang's generated code calls: registration at start-up, and both ways to launch.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 use driver::context::Context;
 use driver::log::{self, Level};
@@ -165,15 +166,19 @@ struct Call {
 const MAX_ARGUMENTS: usize = 1 << 20;
 
 thread_local! {
-    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    // Without a destructor: handlers of `atexit` launch kernels after the first thread's have run.
+    static CALLS: RefCell<ManuallyDrop<Vec<Call>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 fn push(grid: Dim3, block: Dim3, shared: usize, stream: Handle) {
+    if CALLS.with_borrow(|calls| calls.capacity() == 0) {
+        host::threads::at_end(|| drop(CALLS.with_borrow_mut(|calls| std::mem::take(&mut **calls))));
+    }
     CALLS.with_borrow_mut(|calls| calls.push(Call { grid, block, shared, stream, arguments: Vec::new() }));
 }
 
 fn pop() -> Result<Call> {
-    CALLS.with_borrow_mut(Vec::pop).ok_or(Error::MissingConfiguration)
+    CALLS.with_borrow_mut(|calls| calls.pop()).ok_or(Error::MissingConfiguration)
 }
 
 api! {

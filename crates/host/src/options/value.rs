@@ -90,6 +90,19 @@ choices! {
     }
 }
 
+choices! {
+    /// When the code that a program was built with is loaded.
+    ModuleLoading {
+        /// As the driver likes: lazily.
+        #[default]
+        Default = "DEFAULT",
+        /// On first use.
+        Lazy = "LAZY",
+        /// When the CUDA runtime gets a context.
+        Eager = "EAGER",
+    }
+}
+
 /// The text without surrounding white space.
 fn trimmed(value: &OsStr) -> Option<&str> {
     value.to_str().map(str::trim)

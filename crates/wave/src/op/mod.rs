@@ -19,6 +19,7 @@ pub use texture::Access;
 
 mod arith;
 mod bulk;
+mod device;
 mod memory;
 mod special;
 mod warp;
@@ -28,6 +29,7 @@ pub use arith::{
     SfuOp, ShiftOp,
 };
 pub use bulk::{Bulk, Effect, Extent, Extra, Walk, Way};
+pub use device::DeviceFn;
 pub use memory::{AtomOp, AtomTy, Guard, MemMode, Order, Scope, Space};
 pub use special::{Builtin, MapField, SReg};
 pub use warp::{BarMode, MatchMode, ReduxOp, ShflMode, VoteMode};

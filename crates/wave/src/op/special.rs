@@ -149,6 +149,9 @@ pub enum Builtin {
     TensormapReplace = "tensormap_replace",
     /// `graph_set_conditional(handle, value)`: sets the value of a graph's conditional node.
     GraphSetConditional = "graph_set_conditional",
+    /// `device_call(function, eight arguments) -> result`: a function of CUDA's device runtime; see
+    /// [`crate::op::DeviceFn`].
+    DeviceCall = "device_call",
 }}
 
 names! {
@@ -195,6 +198,7 @@ impl Builtin {
             Builtin::ClusterCancel => (&[I64, I64, I32], &[]),
             Builtin::TensormapReplace => (&[I64, I32, I64], &[]),
             Builtin::GraphSetConditional => (&[I64, I32], &[]),
+            Builtin::DeviceCall => (&[I32, I64, I64, I64, I64, I64, I64, I64, I64], &[I64]),
         }
     }
 }

@@ -14,6 +14,8 @@ use host::options::Options;
 use simd::Compiled;
 use wave::{FuncId, Function};
 
+use crate::commands::compile::is_binary;
+use crate::commands::extract;
 use crate::{amd, files};
 
 use super::row::{Outcome, Row};
@@ -118,6 +120,13 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
     if objects.len() > 1 {
         if first {
             row.reason = "several code objects; `anywarp extract -o` writes each to a file".into();
+            writeln!(out, "{}", row.line())?;
+        }
+        return Ok(());
+    }
+    if objects.is_empty() && is_binary(&bytes) {
+        if first {
+            row.reason = format!("not PTX text: {}", extract::summary(&bytes));
             writeln!(out, "{}", row.line())?;
         }
         return Ok(());
