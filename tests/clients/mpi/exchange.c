@@ -35,7 +35,6 @@ int main(int argc, char **argv)
     CALL(cudaGetDeviceCount(&devices));
     same("the number of devices", devices, ranks);
     CALL(cudaSetDevice(rank));
-    // A large allocation, which moves into a file when it is shared, and a small one behind it.
     CALL(cudaMalloc((void **)&own, COUNT * sizeof *own));
     for (int i = 0; i < COUNT; i++) {
         host[i] = rank * COUNT + i;
