@@ -34,6 +34,7 @@ enum Command {
     Extract(commands::extract::Args),
     Cache(commands::cache::Args),
     Demo(commands::demo::Args),
+    Cc(Box<commands::cc::Args>),
     Hipify(Box<commands::hipify::Args>),
     /// Print a shell's completion script
     #[command(
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         Command::Extract(args) => commands::extract::run(&args),
         Command::Cache(args) => commands::cache::run(args, options),
         Command::Demo(args) => commands::demo::run(args, options),
+        Command::Cc(args) => commands::cc::run(*args, options),
         Command::Hipify(args) => commands::hipify::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub mod cache;
+pub mod cc;
 pub mod check;
 pub mod compile;
 pub mod demo;

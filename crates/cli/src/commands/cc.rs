@@ -1,0 +1,310 @@
+//! `anywarp cc`: compiles CUDA and HIP C++ with the user's clang, our headers and no vendor's toolkit.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+use host::options::Options;
+
+use crate::install;
+use arch::Arch;
+use arguments::{Input, Language, Request, Stage};
+use clang::Clang;
+
+mod arch;
+mod arguments;
+mod clang;
+mod container;
+mod headers;
+
+/// Compile CUDA or HIP C++ (.cu, .hip) for `anywarp run`, with clang and without NVIDIA's or AMD's toolkit
+///
+/// Options that are not listed here are clang's: -o, -c, -O, -g, -I, -D, -std, -shared, -l and others. Other
+/// sources, objects and libraries are compiled and linked along. The program links libcudart.so.13 or
+/// libamdhip64.so.6.
+#[derive(clap::Args)]
+#[command(after_help = "Example: anywarp cc vecadd.cu -o vecadd && anywarp run -- ./vecadd")]
+pub struct Args {
+    /// Device code to make, as a list: compute_NN (PTX), and for HIP gfxNNN (AMD machine code, needs lld) as
+    /// well; compute_80 by default
+    #[arg(long, value_name = "ARCHES")]
+    arch: Vec<String>,
+    /// clang 16 or later; by default the newest in PATH
+    #[arg(long, value_name = "PROGRAM", env = "ANYWARP_CLANG")]
+    clang: Option<PathBuf>,
+    /// Write the PTX of each CUDA or HIP source instead of compiling for the host
+    #[arg(long)]
+    ptx: bool,
+    /// Print the commands that are run
+    #[arg(long)]
+    verbose: bool,
+    /// Sources, objects, libraries, and options of clang
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "FILES|OPTIONS"
+    )]
+    rest: Vec<OsString>,
+}
+
+/// One run of the command.
+struct Job {
+    clang: Clang,
+    request: Request,
+    arches: Vec<Arch>,
+    /// Holds our headers and what lies between the steps; removed at the end.
+    scratch: tempfile::TempDir,
+}
+
+/// Runs the subcommand; the exit status is clang's.
+pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
+    let mut request = Request::read(args.rest)?;
+    request.verbose |= args.verbose;
+    request.ptx |= args.ptx;
+    request.arch.splice(0..0, args.arch);
+    let clang = Clang::find(request.clang.as_deref().or(args.clang.as_deref()))?;
+    let arches = Arch::list(&request.arch)?;
+    request.check(&arches)?;
+    let scratch = tempfile::Builder::new()
+        .prefix("anywarp-cc-")
+        .tempdir()
+        .context("cannot create a folder for temporary files")?;
+    headers::write(scratch.path())?;
+    let job = Job { clang, request, arches, scratch };
+    match job.run(options) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => match error.downcast_ref::<Failed>() {
+            // clang has said why.
+            Some(Failed(code)) => Ok(ExitCode::from(*code)),
+            None => Err(error),
+        },
+    }
+}
+
+/// clang's failure, which it has reported itself.
+#[derive(Debug)]
+struct Failed(u8);
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "clang failed with status {}", self.0)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+impl Job {
+    fn run(&self, options: &Options) -> Result<()> {
+        if self.request.ptx {
+            return self.write_ptx();
+        }
+        match self.request.stage {
+            Stage::Link => self.link(options),
+            Stage::Compile => self.objects(),
+            Stage::Preprocess | Stage::Check => self.pass_through(),
+        }
+    }
+
+    /// The folder of our headers.
+    fn include(&self) -> PathBuf {
+        self.scratch.path().join(headers::FOLDER)
+    }
+
+    /// clang with the options that every step has.
+    fn clang(&self) -> Command {
+        let mut command = Command::new(&self.clang.program);
+        command.arg("-Wno-unused-command-line-argument").arg("-isystem").arg(self.include());
+        command
+    }
+
+    /// clang for a pass over a source in `language`, which clang reads as `read_as`.
+    fn pass(&self, language: Language, read_as: Language, side: &str) -> Command {
+        let mut command = self.clang();
+        command.args(["-x", read_as.of_clang(), side, "-nogpulib", "-nogpuinc"]);
+        if language == Language::Hip {
+            command.arg("-D__HIP_PLATFORM_AMD__=1");
+        }
+        if read_as == Language::Cuda {
+            // Without a toolkit, clang would assume the launches of CUDA 7.
+            command.args(["-Xclang", "-target-sdk-version=11.5"]);
+            if language == Language::Hip {
+                command.args([
+                    "-D__HIP__=1",
+                    "-D__HIPCC__=1",
+                    "-D__HIP_DEVICE_COMPILE__=1",
+                    "-U__CUDA_ARCH__",
+                ]);
+            }
+        }
+        if !self.request.optimises {
+            command.arg("-O2");
+        }
+        command.args(["-include", language.header()]);
+        command
+    }
+
+    fn execute(&self, mut command: Command) -> Result<()> {
+        if self.request.verbose {
+            let words = std::iter::once(command.get_program()).chain(command.get_args());
+            let line: Vec<String> = words.map(quoted).collect();
+            writeln!(io::stderr(), "{}", line.join(" "))?;
+        }
+        let status =
+            command.status().with_context(|| format!("cannot run {}", self.clang.program.display()))?;
+        if !status.success() {
+            bail!(Failed(status.code().map_or(1, |code| code.clamp(1, 255) as u8)));
+        }
+        Ok(())
+    }
+
+    /// Compiles a source's device code for one architecture.
+    fn device(&self, input: &Input, language: Language, arch: &Arch, output: &Path) -> Result<()> {
+        let mut command = match arch {
+            // clang makes no PTX of HIP, whose device code means the same as CUDA's.
+            Arch::Ptx(number) => {
+                let mut command = self.pass(language, Language::Cuda, "--cuda-device-only");
+                command.arg(format!("--cuda-gpu-arch=sm_{number}"));
+                command.arg(format!("--cuda-feature=+ptx{}", arch::ptx_version(*number)));
+                command.arg("-S");
+                command
+            }
+            Arch::Amd(name) => {
+                let mut command = self.pass(language, language, "--cuda-device-only");
+                command.arg(format!("--offload-arch={name}")).arg("--no-gpu-bundle-output");
+                command
+            }
+        };
+        command.args(&self.request.for_device).arg("-o").arg(output).arg(&input.path);
+        self.execute(command)
+    }
+
+    /// Compiles a source for all architectures, and packs the results as the runtime expects them.
+    fn packed(&self, input: &Input, language: Language, index: usize) -> Result<PathBuf> {
+        let mut parts = Vec::new();
+        for (number, arch) in self.arches.iter().enumerate() {
+            let output = self.scratch.path().join(format!("{index}-{number}"));
+            self.device(input, language, arch, &output)?;
+            parts.push((arch, crate::files::read(&output, crate::files::MOST_LIBRARY)?));
+        }
+        let bytes = match language {
+            Language::Cuda => container::fat_binary(&parts),
+            Language::Hip => container::bundle(&parts),
+        };
+        let path = self.scratch.path().join(format!("{index}.gpu"));
+        fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Compiles a source in a GPU language to an object that holds the device code.
+    fn object(&self, input: &Input, language: Language, index: usize, output: &Path) -> Result<()> {
+        let packed = self.packed(input, language, index)?;
+        let mut command = self.pass(language, language, "--cuda-host-only");
+        command.args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(packed);
+        command.args(&self.request.for_host).arg("-c").arg("-o").arg(output).arg(&input.path);
+        self.execute(command)
+    }
+
+    /// `-c`: an object for each source.
+    fn objects(&self) -> Result<()> {
+        for (index, input) in self.request.inputs().enumerate() {
+            let output = self.request.output_of(input, "o")?;
+            match input.language {
+                Some(language) => self.object(input, language, index, &output)?,
+                None => {
+                    let mut command = self.clang();
+                    command.args(&self.request.for_host).arg("-c").arg("-o").arg(&output).arg(&input.path);
+                    self.execute(command)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `--ptx`: the PTX of each source.
+    fn write_ptx(&self) -> Result<()> {
+        let Some(arch) = self.arches.iter().find(|arch| matches!(arch, Arch::Ptx(_))) else {
+            bail!("--ptx writes PTX, but --arch names only AMD's devices; add compute_80 to it");
+        };
+        for input in self.request.inputs() {
+            let Some(language) = input.language else {
+                bail!("{}: --ptx takes CUDA and HIP sources alone", input.path.display());
+            };
+            self.device(input, language, arch, &self.request.output_of(input, "ptx")?)?;
+        }
+        Ok(())
+    }
+
+    /// `-E` and `-fsyntax-only`: clang's host pass of each source.
+    fn pass_through(&self) -> Result<()> {
+        for input in self.request.inputs() {
+            let mut command = match input.language {
+                Some(language) => self.pass(language, language, "--cuda-host-only"),
+                None => self.clang(),
+            };
+            command.args(&self.request.for_host);
+            command.arg(if self.request.stage == Stage::Preprocess { "-E" } else { "-fsyntax-only" });
+            if let Some(output) = &self.request.output {
+                command.arg("-o").arg(output);
+            }
+            command.arg(&input.path);
+            self.execute(command)?;
+        }
+        Ok(())
+    }
+
+    /// Compiles all sources and links.
+    fn link(&self, options: &Options) -> Result<()> {
+        let libraries = install::library_folder(options)?;
+        let mut command = self.clang();
+        let mut index = 0;
+        let mut languages = Vec::new();
+        for word in &self.request.words {
+            match word {
+                arguments::Word::Option(option) => {
+                    command.arg(option);
+                }
+                arguments::Word::Input(input) => match input.language {
+                    Some(language) => {
+                        let object = self.scratch.path().join(format!("{index}.o"));
+                        self.object(input, language, index, &object)?;
+                        // After `-x c++` the object would be read as a source.
+                        command.arg("-xnone").arg(object);
+                        index += 1;
+                        languages.push(language);
+                    }
+                    None => {
+                        command.arg(&input.path);
+                    }
+                },
+            }
+        }
+        if let Some(output) = &self.request.output {
+            command.arg("-o").arg(output);
+        }
+        // Objects alone do not tell their language: then both libraries are offered.
+        for (language, library) in [(Language::Cuda, "cudart"), (Language::Hip, "amdhip64")] {
+            if languages.is_empty() || languages.contains(&language) {
+                command.args(["-Wl,--push-state,--as-needed", &format!("-l{library}"), "-Wl,--pop-state"]);
+            }
+        }
+        command.arg("-L").arg(&libraries);
+        // Our libraries need others of ours, which the program finds when it runs.
+        command.arg("-Wl,--allow-shlib-undefined");
+        self.execute(command)
+    }
+}
+
+/// A word as a shell would take it.
+fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./,:@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,370 @@
+//! The command line of `anywarp cc`: our options, clang's, and files.
+//!
+//! clang's options are not checked here. They are only told apart from files, and sorted by the passes that
+//! may see them.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::arch::Arch;
+
+/// clang's options whose value is the next argument.
+const WITH_VALUE: &[&str] = &[
+    "-A",
+    "-B",
+    "-D",
+    "-F",
+    "-I",
+    "-L",
+    "-MF",
+    "-MJ",
+    "-MQ",
+    "-MT",
+    "-T",
+    "-U",
+    "-Xarch_device",
+    "-Xarch_host",
+    "-Xassembler",
+    "-Xclang",
+    "-Xlinker",
+    "-Xpreprocessor",
+    "-e",
+    "-idirafter",
+    "-imacros",
+    "-include",
+    "-iprefix",
+    "-iquote",
+    "-isysroot",
+    "-isystem",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-l",
+    "-mllvm",
+    "-target",
+    "-u",
+    "-z",
+    "--param",
+    "--sysroot",
+];
+
+/// The beginnings of options that a device pass must not see: they concern the host's processor, the
+/// link, or files that the host's pass writes.
+const HOST_ONLY: &[&str] = &[
+    "-B",
+    "-L",
+    "-M",
+    "-Wa,",
+    "-Wl,",
+    "-Wp,",
+    "-Xassembler",
+    "-Xlinker",
+    "-coverage",
+    "-fPIC",
+    "-fPIE",
+    "-flto",
+    "-fno-pic",
+    "-fno-pie",
+    "-fopenmp",
+    "-fpic",
+    "-fpie",
+    "-fprofile",
+    "-fsanitize",
+    "-fstack",
+    "-g",
+    "-l",
+    "-m",
+    "-no-pie",
+    "-nostartfiles",
+    "-pie",
+    "-pthread",
+    "-rdynamic",
+    "-s",
+    "-save-temps",
+    "-shared",
+    "-stat",
+    "-static",
+    "-target",
+    "-u",
+    "-z",
+    "--coverage",
+];
+/// Exceptions from that list.
+const DEVICE_TOO: &[&str] = &["-mllvm", "-std", "-gline-tables-only"];
+
+/// Options of other compilers that cannot be obeyed, with what to do.
+const REFUSED: &[(&str, &str)] = &[
+    ("-rdc", "relocatable device code is not supported; put device functions that files share into a header"),
+    (
+        "--relocatable-device-code",
+        "relocatable device code is not supported; put device functions into a header",
+    ),
+    ("-dc", "relocatable device code is not supported; put device functions that files share into a header"),
+    (
+        "-fgpu-rdc",
+        "relocatable device code is not supported; put device functions that files share into a header",
+    ),
+    ("-cubin", "machine code of NVIDIA's devices cannot be made; --ptx writes PTX"),
+    ("-S", "it is ambiguous for two targets; --ptx writes the device's code"),
+    ("-emit-llvm", "it is ambiguous for two targets"),
+];
+
+/// A language with device code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    Cuda,
+    Hip,
+}
+
+impl Language {
+    /// Its name in clang's option `-x`.
+    pub fn of_clang(self) -> &'static str {
+        match self {
+            Language::Cuda => "cuda",
+            Language::Hip => "hip",
+        }
+    }
+
+    /// The header that its sources get without including it, as with nvcc and hipcc.
+    pub fn header(self) -> &'static str {
+        match self {
+            Language::Cuda => "cuda_runtime.h",
+            Language::Hip => "hip/hip_runtime.h",
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    Preprocess,
+    Check,
+    Compile,
+    Link,
+}
+
+/// A file to compile or to link.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Input {
+    pub path: PathBuf,
+    /// `None` for what clang handles alone: other sources, objects, libraries.
+    pub language: Option<Language>,
+}
+
+/// A part of the link's command line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Word {
+    Option(OsString),
+    Input(Input),
+}
+
+/// A command line that was read.
+#[derive(Debug)]
+pub struct Request {
+    pub arch: Vec<String>,
+    pub clang: Option<PathBuf>,
+    pub verbose: bool,
+    pub ptx: bool,
+    pub stage: Stage,
+    pub output: Option<PathBuf>,
+    /// Whether there is an option `-O`.
+    pub optimises: bool,
+    /// All options of clang and files, in order.
+    pub words: Vec<Word>,
+    /// Options for device passes.
+    pub for_device: Vec<OsString>,
+    /// Options for the host's passes.
+    pub for_host: Vec<OsString>,
+}
+
+impl Request {
+    /// Reads the arguments after those that clap has taken.
+    pub fn read(arguments: Vec<OsString>) -> Result<Request> {
+        let mut request = Request {
+            arch: Vec::new(),
+            clang: None,
+            verbose: false,
+            ptx: false,
+            stage: Stage::Link,
+            output: None,
+            optimises: false,
+            words: Vec::new(),
+            for_device: Vec::new(),
+            for_host: Vec::new(),
+        };
+        let mut language = None;
+        let mut files_only = false;
+        let mut rest = arguments.into_iter();
+        while let Some(argument) = rest.next() {
+            let text = argument.to_string_lossy().into_owned();
+            if files_only || !text.starts_with('-') || text == "-" {
+                request.input(PathBuf::from(argument), language)?;
+                continue;
+            }
+            let mut value = |name: &str| rest.next().with_context(|| format!("{name}: its value is missing"));
+            let (name, own) = match text.split_once('=') {
+                Some((name, own)) => (name, Some(own.to_owned())),
+                None => (&*text, None),
+            };
+            match name {
+                "--" => files_only = true,
+                "--verbose" => request.verbose = true,
+                "--ptx" | "-ptx" => request.ptx = true,
+                // The others are nvcc's and clang's names.
+                "--arch" | "-arch" | "--gpu-architecture" | "--offload-arch" | "--cuda-gpu-arch" => {
+                    request.arch.push(match own {
+                        Some(own) => own,
+                        None => value(name)?.to_string_lossy().into_owned(),
+                    });
+                }
+                "--clang" => {
+                    request.clang = Some(match own {
+                        Some(own) => own.into(),
+                        None => value(name)?.into(),
+                    });
+                }
+                "-o" => request.output = Some(value("-o")?.into()),
+                _ if text.starts_with("-o") && !text.starts_with("-ob") => {
+                    request.output = Some(text[2..].into());
+                }
+                "-c" => request.stage = Stage::Compile,
+                "-E" => request.stage = Stage::Preprocess,
+                "-fsyntax-only" => request.stage = Stage::Check,
+                "-x" => {
+                    let given = value("-x")?;
+                    language = match &*given.to_string_lossy() {
+                        "cuda" | "cu" => Some(Language::Cuda),
+                        "hip" => Some(Language::Hip),
+                        "none" => None,
+                        other => bail!("-x {other}: this command takes `cuda`, `hip` and `none`"),
+                    };
+                }
+                _ => {
+                    if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+                        bail!("{text}: {why}");
+                    }
+                    let second = if WITH_VALUE.contains(&&*text) { Some(value(&text)?) } else { None };
+                    request.option(argument, second);
+                }
+            }
+        }
+        if request.inputs().next().is_none() {
+            bail!("no files to compile or link");
+        }
+        Ok(request)
+    }
+
+    fn input(&mut self, path: PathBuf, language: Option<Language>) -> Result<()> {
+        let by_name = match path.extension().and_then(OsStr::to_str) {
+            Some("cu") => Some(Language::Cuda),
+            Some("hip") => Some(Language::Hip),
+            _ => None,
+        };
+        if path.as_os_str() == "-" {
+            bail!("standard input cannot be compiled, because each pass reads the source; name a file");
+        }
+        self.words.push(Word::Input(Input { path, language: language.or(by_name) }));
+        Ok(())
+    }
+
+    fn option(&mut self, option: OsString, value: Option<OsString>) {
+        let text = option.to_string_lossy();
+        let begins = |list: &[&str]| list.iter().any(|start| text.starts_with(start));
+        self.optimises |= text.starts_with("-O");
+        let device = !begins(HOST_ONLY) || begins(DEVICE_TOO);
+        let both: Vec<OsString> = std::iter::once(option).chain(value).collect();
+        if device {
+            self.for_device.extend(both.iter().cloned());
+        }
+        self.for_host.extend(both.iter().cloned());
+        self.words.extend(both.into_iter().map(Word::Option));
+    }
+
+    /// The files, in order.
+    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+        self.words.iter().filter_map(|word| match word {
+            Word::Input(input) => Some(input),
+            Word::Option(_) => None,
+        })
+    }
+
+    /// Refuses what cannot be done.
+    pub fn check(&self, arches: &[Arch]) -> Result<()> {
+        let amd = arches.iter().find_map(|arch| match arch {
+            Arch::Amd(name) => Some(name),
+            Arch::Ptx(_) => None,
+        });
+        if let Some(name) = amd
+            && let Some(input) = self.inputs().find(|input| input.language == Some(Language::Cuda))
+        {
+            let file = input.path.display();
+            bail!(
+                "--arch {name}: {file} is CUDA, which becomes PTX alone; `anywarp hipify {file}` translates it"
+            );
+        }
+        let several = self.inputs().count() > 1;
+        if self.output.is_some() && several && (self.ptx || self.stage != Stage::Link) {
+            bail!("-o names one file, but several are written; leave it out");
+        }
+        Ok(())
+    }
+
+    /// The file that a source becomes, with this extension.
+    pub fn output_of(&self, input: &Input, extension: &str) -> Result<PathBuf> {
+        if let Some(output) = &self.output {
+            return Ok(output.clone());
+        }
+        let name = input.path.file_name().with_context(|| format!("{} is no file", input.path.display()))?;
+        Ok(Path::new(name).with_extension(extension))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Request> {
+        Request::read(line.split_whitespace().map(OsString::from).collect())
+    }
+
+    #[test]
+    fn options_reach_the_passes_that_may_see_them() {
+        let line = "-O3 a.cu -I inc -DN=3 -march=native -MF a.d -MD -std=c++17 -Xclang -v b.o -lm -o prog";
+        let request = read(line).expect("a command line");
+        assert_eq!(request.for_device, ["-O3", "-I", "inc", "-DN=3", "-std=c++17", "-Xclang", "-v"]);
+        let host = "-O3 -I inc -DN=3 -march=native -MF a.d -MD -std=c++17 -Xclang -v -lm";
+        assert_eq!(request.for_host, host.split(' ').collect::<Vec<_>>());
+        let files: Vec<_> = request.inputs().map(|input| (input.path.to_str(), input.language)).collect();
+        assert_eq!(files, [(Some("a.cu"), Some(Language::Cuda)), (Some("b.o"), None)]);
+        assert_eq!((request.output, request.optimises), (Some("prog".into()), true));
+    }
+
+    #[test]
+    fn own_options_stand_anywhere() {
+        let request = read("a.hip --arch compute_80,gfx906 -arch=sm_90 --verbose -c --clang clang++-17");
+        let request = request.expect("a command line");
+        assert_eq!(request.arch, ["compute_80,gfx906", "sm_90"]);
+        assert_eq!(request.clang, Some("clang++-17".into()));
+        assert_eq!((request.verbose, request.stage), (true, Stage::Compile));
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_named() {
+        for (line, named) in [
+            ("-rdc=true a.cu", "-rdc=true: relocatable"),
+            ("a.cu -S", "--ptx"),
+            ("-x c a.c", "-x c:"),
+            ("-lm", "no files"),
+            ("a.cu -o", "-o: its value"),
+            ("-", "standard input"),
+        ] {
+            let error = read(line).expect_err(line).to_string();
+            assert!(error.contains(named), "{line}: {error}");
+        }
+        let arches = [Arch::Amd("gfx906".into())];
+        let error = read("a.cu").and_then(|request| request.check(&arches)).expect_err("AMD's code");
+        assert!(error.to_string().contains("hipify"), "{error}");
+        assert!(read("a.cu b.cu -c -o x.o").and_then(|request| request.check(&[])).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! `anywarp cc`: the programs of `tests/cc/`, compiled and run. Needs clang 16 or later (`apt-get install
+//! clang-19`).
+//!
+//! A program checks its results itself and prints `ok`. Lines at its beginning say more:
+//!
+//! ```text
+//! // prints: LINE             a line of standard output
+//! // prints to stderr: TEXT   a part of standard error
+//! ```
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use support::{ANYWARP, Folder, root, succeed};
+
+fn compile(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(ANYWARP).arg("cc").args(arguments).current_dir(folder).output().expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Compiles without a warning.
+fn compiled(arguments: &[&str], folder: &Path) {
+    let output = compile(arguments, folder);
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.success() && told.is_empty(), "anywarp cc {arguments:?}:\n{told}");
+}
+
+/// The values of a directive in a source.
+fn directives<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!("// {name}: ");
+    source.lines().filter_map(|line| line.strip_prefix(&start)).collect()
+}
+
+/// Runs a program, which must print `ok` at last, and what its source says.
+fn run(program: &Path, source: &str, engine: &str) {
+    let mut command = Command::new(ANYWARP);
+    command.args(["run", "--"]).arg(program).env("ANYWARP_ENGINE", engine);
+    let output = command.output().expect("the command starts");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let shown = format!("{}, {engine}: {}\n{out}\n{err}", program.display(), output.status);
+    assert!(output.status.success() && out.lines().last() == Some("ok"), "{shown}");
+    for line in directives(source, "prints") {
+        assert!(out.lines().any(|printed| printed == line), "`{line}` is missing: {shown}");
+    }
+    for part in directives(source, "prints to stderr") {
+        assert!(err.contains(part), "`{part}` is missing: {shown}");
+    }
+}
+
+fn cuda(name: &str) {
+    let folder = Folder::new(&format!("cc-{name}"));
+    let file = root().join("tests/cc").join(format!("{name}.cu"));
+    let source = fs::read_to_string(&file).expect("a source");
+    compiled(&["-Wall", &file.to_string_lossy(), "-o", name], &folder.0);
+    for engine in ["compiled", "interpreter"] {
+        run(&folder.0.join(name), &source, engine);
+    }
+}
+
+/// A test for each program.
+macro_rules! programs {
+    ($($name:ident)*) => {
+        $(#[test] fn $name() { cuda(stringify!($name)); })*
+        const PROGRAMS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+programs! {
+    assertion atomics heap integers language printing rounding shared streams symbols vectors warp
+}
+
+#[test]
+fn every_program_has_a_test() {
+    let entries = fs::read_dir(root().join("tests/cc")).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let sources = paths.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
+    let names: BTreeSet<String> =
+        sources.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    assert_eq!(names, PROGRAMS.iter().map(|name| (*name).to_owned()).collect());
+}
+
+/// The README's two commands.
+#[test]
+fn the_first_program() {
+    let folder = Folder::new("cc-first");
+    fs::copy(root().join("examples/cuda/vecadd.cu"), folder.0.join("vecadd.cu")).expect("copied");
+    compiled(&["vecadd.cu", "-o", "vecadd"], &folder.0);
+    let printed = succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("vecadd")));
+    assert_eq!(printed, "0 of 100000 sums are wrong, sum[777] = 1165.5\n");
+}
+
+const KERNEL: &str = "__global__ void set(int *at, int v) { *at = v; }
+int launch(int v) {
+    int *at, got;
+    cudaMalloc(&at, sizeof(int));
+    set<<<1, 1>>>(at, v + OFFSET);
+    cudaMemcpy(&got, at, sizeof(int), cudaMemcpyDeviceToHost);
+    return got;
+}
+";
+const MAIN: &str = "int launch(int); int main() { return launch(7) == 10 ? 0 : 1; }\n";
+
+fn write(folder: &Folder, name: &str, text: &str) -> PathBuf {
+    let path = folder.0.join(name);
+    fs::write(&path, text).expect("written");
+    path
+}
+
+#[test]
+fn several_files_objects_and_libraries() {
+    let folder = Folder::new("cc-files");
+    write(&folder, "kernel.cu", KERNEL);
+    write(&folder, "main.cpp", MAIN);
+    let check = |program: &str| {
+        let mut run = Command::new(ANYWARP);
+        run.args(["run", "--"]).arg(folder.0.join(program)).env("LD_LIBRARY_PATH", &folder.0);
+        succeed(&mut run);
+    };
+    compiled(&["-DOFFSET=3", "kernel.cu", "main.cpp", "-o", "together"], &folder.0);
+    check("together");
+    compiled(&["-c", "-O1", "-D", "OFFSET=3", "kernel.cu", "main.cpp"], &folder.0);
+    compiled(&["main.o", "kernel.o", "-o", "objects"], &folder.0);
+    check("objects");
+    compiled(&["-shared", "-fPIC", "-g", "-DOFFSET=3", "kernel.cu", "-o", "libkernel.so"], &folder.0);
+    compiled(&["main.cpp", "-L.", "-lkernel", "-o", "library"], &folder.0);
+    check("library");
+    compiled(
+        &["-x", "cuda", "-DOFFSET=3", "-O0", "main.cpp", "kernel.cu", "-std=c++17", "-o", "other"],
+        &folder.0,
+    );
+    check("other");
+}
+
+#[test]
+fn device_code_alone() {
+    let folder = Folder::new("cc-ptx");
+    write(&folder, "kernel.cu", KERNEL);
+    compiled(&["--ptx", "--arch", "compute_90", "-DOFFSET=3", "kernel.cu"], &folder.0);
+    let ptx = fs::read_to_string(folder.0.join("kernel.ptx")).expect("PTX");
+    assert!(ptx.contains(".target sm_90") && ptx.contains(".entry _Z3setPii"), "{ptx}");
+    compiled(&["-c", "--arch=compute_75,sm_90", "-DOFFSET=3", "kernel.cu"], &folder.0);
+    let listed = succeed(Command::new(ANYWARP).arg("extract").arg(folder.0.join("kernel.o")));
+    assert!(listed.contains("sm_75") && listed.contains("sm_90"), "{listed}");
+}
+
+#[test]
+fn failures_say_what_to_do() {
+    let folder = Folder::new("cc-failures");
+    write(&folder, "wrong.cu", "int main() { return missing; }\n");
+    let told = |arguments: &[&str], status: i32| {
+        let output = compile(arguments, &folder.0);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+        text(&output.stderr)
+    };
+    assert!(told(&["wrong.cu"], 1).contains("wrong.cu:1:21: error: use of undeclared identifier 'missing'"));
+    let missing = told(&["--clang", "no-such-clang", "wrong.cu"], 1);
+    assert!(missing.contains("no-such-clang") && missing.contains("apt-get install clang-19"), "{missing}");
+    let other = told(&["--clang", "true", "wrong.cu"], 1);
+    assert!(other.contains("does not say that it is clang"), "{other}");
+    assert!(told(&["-rdc=true", "wrong.cu"], 1).contains("relocatable device code is not supported"));
+    let mut bare = Command::new(ANYWARP);
+    bare.args(["cc", "wrong.cu"])
+        .current_dir(&folder.0)
+        .env("PATH", "/nonexistent")
+        .env_remove("ANYWARP_CLANG");
+    let output = bare.output().expect("the command starts");
+    assert!(text(&output.stderr).contains("there is no clang; install one (`apt-get install clang-19`"));
+}

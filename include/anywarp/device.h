@@ -1,0 +1,52 @@
+/*
+ * Anywarp's headers for GPU languages: everything that device code has without including more.
+ *
+ * The functions of C come before the standard headers: those then take over the device's overloads into
+ * namespace std.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#ifndef ANYWARP_DEVICE_H
+#define ANYWARP_DEVICE_H
+
+#include <anywarp/target.h>
+
+extern "C" {
+__device__ int printf(const char *format, ...);
+__device__ void *malloc(size_t size);
+__device__ void free(void *at);
+#if defined(__NVPTX__)
+__device__ void __assertfail(const char *what, const char *file, unsigned line, const char *function, size_t size);
+__device__ static inline void __assert_fail(const char *what, const char *file, unsigned line, const char *function) {
+    __assertfail(what, file, line, function, 1);
+}
+#elif defined(__AMDGCN__)
+__device__ static inline void __assert_fail(const char *, const char *, unsigned, const char *) { __builtin_trap(); }
+#else
+__device__ void __assert_fail(const char *what, const char *file, unsigned line, const char *function);
+#endif
+}
+
+ANYWARP_DEVICE void *memcpy(void *to, const void *from, size_t size) { return __builtin_memcpy(to, from, size); }
+ANYWARP_DEVICE void *memmove(void *to, const void *from, size_t size) { return __builtin_memmove(to, from, size); }
+ANYWARP_DEVICE void *memset(void *at, int value, size_t size) { return __builtin_memset(at, value, size); }
+
+#include <anywarp/math_names.h>
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <new>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __cplusplus
+#include <cmath>
+#include <cstdlib>
+#endif
+
+#include <anywarp/atomics.h>
+#include <anywarp/intrinsics.h>
+#include <anywarp/warp.h>
+
+#endif

@@ -1,0 +1,3 @@
+#ifndef ANYWARP_MATH_NAMES_H
+#define ANYWARP_MATH_NAMES_H
+#endif
