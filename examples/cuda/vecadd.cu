@@ -1,6 +1,8 @@
 // Adds two vectors: a first CUDA program.
 //
 //   anywarp cc vecadd.cu -o vecadd && anywarp run -- ./vecadd
+//
+// anywarp cc needs clang: apt-get install clang-19
 #include <cstdio>
 #include <vector>
 

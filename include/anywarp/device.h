@@ -9,6 +9,9 @@
 #ifndef ANYWARP_DEVICE_H
 #define ANYWARP_DEVICE_H
 
+/* Without this, clang would make functions of std that are constexpr functions of the device as well. */
+#pragma clang system_header
+
 #include <anywarp/target.h>
 
 extern "C" {

@@ -103,7 +103,7 @@ ANYWARP_DEVICE float __saturatef(float v) { return __builtin_fminf(__builtin_fma
 #if defined(__NVPTX__)
 #define ANYWARP_ROUNDED(T, name, parameters, builtin, arguments)                                            \
     ANYWARP_DEVICE T name parameters { return __nvvm_##builtin arguments; }
-#elif !defined(__AMDGCN__)
+#elif !defined(__HIP_DEVICE_COMPILE__)
 #define ANYWARP_ROUNDED(T, name, parameters, builtin, arguments) __device__ T name parameters;
 #else
 #define ANYWARP_ROUNDED(T, name, parameters, builtin, arguments)
@@ -146,7 +146,7 @@ ANYWARP_DIRECTED(rd, rm)
     ANYWARP_ROUNDED(float, __ull2float_##mode, (unsigned long long v), ull2f_##of_llvm, (v))                   \
     ANYWARP_ROUNDED(double, __ll2double_##mode, (long long v), ll2d_##of_llvm, (v))                            \
     ANYWARP_ROUNDED(double, __ull2double_##mode, (unsigned long long v), ull2d_##of_llvm, (v))
-#if defined(__AMDGCN__)
+#if defined(__AMDGCN__) && defined(__HIP_DEVICE_COMPILE__)
 /* The two roundings that casts and `rint` give; the hardware's conversions saturate. */
 #define ANYWARP_CONVERSION(name, from, to, of)                                                              \
     ANYWARP_DEVICE to __##name##_rn(from v) { return (to)of(v); }                                           \

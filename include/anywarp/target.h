@@ -15,9 +15,13 @@
 
 #if defined(__AMDGCN__)
 #define ANYWARP_WARP_SIZE __AMDGCN_WAVEFRONT_SIZE
-typedef unsigned long long anywarp_mask;
 #else
 #define ANYWARP_WARP_SIZE 32
+#endif
+/* HIP's masks have 64 bits on every device. */
+#if defined(__HIP__)
+typedef unsigned long long anywarp_mask;
+#else
 typedef unsigned anywarp_mask;
 #endif
 
@@ -50,6 +54,8 @@ ANYWARP_REGISTER(anywarp_block_dim, __nvvm_read_ptx_sreg_ntid_x(), __nvvm_read_p
 ANYWARP_REGISTER(anywarp_grid_dim, __nvvm_read_ptx_sreg_nctaid_x(), __nvvm_read_ptx_sreg_nctaid_y(), __nvvm_read_ptx_sreg_nctaid_z())
 
 namespace anywarp {
+/* The lanes of a mask that exist. */
+ANYWARP_DEVICE anywarp_mask lanes(anywarp_mask mask) { return (unsigned)mask; }
 ANYWARP_DEVICE unsigned lane() { return __nvvm_read_ptx_sreg_laneid(); }
 ANYWARP_DEVICE void barrier() { __nvvm_bar_sync(0); }
 ANYWARP_DEVICE int barrier_count(int p) { return __nvvm_bar0_popc(p); }
@@ -103,6 +109,8 @@ ANYWARP_DEVICE float fast_tanh(float x) {
     return y;
 }
 ANYWARP_DEVICE float rsqrt(float x) { return __nvvm_rsqrt_approx_f(x); }
+/* A product that is never fused with a sum, whatever the options say. */
+ANYWARP_DEVICE double rounded_product(double a, double b) { return __nvvm_mul_rn_d(a, b); }
 ANYWARP_DEVICE unsigned bit_reverse(unsigned v) { return __builtin_bitreverse32(v); }
 ANYWARP_DEVICE unsigned permute(unsigned a, unsigned b, unsigned selector) { return __nvvm_prmt(a, b, selector); }
 ANYWARP_DEVICE unsigned atomic_inc(unsigned *at, unsigned v) { return __nvvm_atom_inc_gen_ui(at, v); }
@@ -127,6 +135,8 @@ ANYWARP_DEVICE anywarp_mask ballot_here(int p) { return __builtin_amdgcn_uicmpl(
 ANYWARP_DEVICE unsigned lane() { return __builtin_amdgcn_mbcnt_lo(~0u, 0); }
 ANYWARP_DEVICE anywarp_mask ballot_here(int p) { return __builtin_amdgcn_ballot_w32(p != 0); }
 #endif
+/* A warp's mask may name lanes that the block lacks. */
+ANYWARP_DEVICE anywarp_mask lanes(anywarp_mask mask) { return mask & ballot_here(1); }
 ANYWARP_DEVICE void fence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
 ANYWARP_DEVICE void fence_device() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
 ANYWARP_DEVICE void fence_system() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, ""); }
@@ -196,6 +206,9 @@ ANYWARP_DEVICE float fast_tanh(float x) {
     return 1 - 2 * __builtin_amdgcn_rcpf(e + 1);
 }
 ANYWARP_DEVICE float rsqrt(float x) { return __builtin_amdgcn_rsqf(x); }
+ANYWARP_DEVICE double rounded_product(double a, double b) {
+    _Pragma("clang fp contract(off) reassociate(off)") return a * b;
+}
 ANYWARP_DEVICE unsigned bit_reverse(unsigned v) { return __builtin_bitreverse32(v); }
 ANYWARP_DEVICE unsigned permute(unsigned a, unsigned b, unsigned selector) {
     unsigned long long both = (unsigned long long)b << 32 | a;
@@ -225,6 +238,7 @@ ANYWARP_REGISTER(anywarp_block_index, anywarp::number(3), anywarp::number(4), an
 ANYWARP_REGISTER(anywarp_block_dim, anywarp::number(6), anywarp::number(7), anywarp::number(8))
 ANYWARP_REGISTER(anywarp_grid_dim, anywarp::number(9), anywarp::number(10), anywarp::number(11))
 namespace anywarp {
+__device__ anywarp_mask lanes(anywarp_mask mask);
 __device__ unsigned lane();
 __device__ void barrier();
 __device__ int barrier_count(int p);
@@ -256,6 +270,7 @@ __device__ float fast_log2(float x);
 __device__ float fast_divide(float x, float y);
 __device__ float fast_tanh(float x);
 __device__ float rsqrt(float x);
+__device__ double rounded_product(double a, double b);
 __device__ unsigned bit_reverse(unsigned v);
 __device__ unsigned permute(unsigned a, unsigned b, unsigned selector);
 __device__ unsigned atomic_inc(unsigned *at, unsigned v);

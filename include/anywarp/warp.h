@@ -26,7 +26,7 @@ ANYWARP_DEVICE int __all_sync(anywarp_mask mask, int p) { return anywarp::all(ma
 ANYWARP_DEVICE int __any_sync(anywarp_mask mask, int p) { return anywarp::any(mask, p); }
 ANYWARP_DEVICE int __uni_sync(anywarp_mask mask, int p) {
     anywarp_mask set = anywarp::ballot(mask, p);
-    return set == 0 || set == mask;
+    return set == 0 || set == anywarp::lanes(mask);
 }
 /* HIP's, for the lanes that are there. */
 #if defined(__HIP__)
@@ -103,7 +103,7 @@ ANYWARP_SHUFFLES_OF_HIP(double)
 
 /* The lanes of `mask` whose value equals this lane's: those found are taken out until none is left. */
 template <class T> ANYWARP_DEVICE anywarp_mask __match_any_sync(anywarp_mask mask, T v) {
-    anywarp_mask rest = mask, result = 0;
+    anywarp_mask rest = anywarp::lanes(mask), result = 0;
     while (rest) {
         int leader = __builtin_ctzll(rest);
         bool same = anywarp::shuffle_value(mask, v, leader, ANYWARP_WARP_SIZE) == v;
@@ -115,7 +115,7 @@ template <class T> ANYWARP_DEVICE anywarp_mask __match_any_sync(anywarp_mask mas
     return result;
 }
 template <class T> ANYWARP_DEVICE anywarp_mask __match_all_sync(anywarp_mask mask, T v, int *all) {
-    T first = anywarp::shuffle_value(mask, v, __builtin_ctzll(mask), ANYWARP_WARP_SIZE);
+    T first = anywarp::shuffle_value(mask, v, __builtin_ctzll(anywarp::lanes(mask)), ANYWARP_WARP_SIZE);
     *all = anywarp::all(mask, first == v);
     return *all ? mask : 0;
 }
@@ -123,8 +123,8 @@ template <class T> ANYWARP_DEVICE anywarp_mask __match_all_sync(anywarp_mask mas
 /* Reductions over the lanes of `mask`, which need not be neighbours. */
 #define ANYWARP_REDUCE(name, T, combined)                                                                   \
     ANYWARP_DEVICE T name(anywarp_mask mask, T v) {                                                         \
-        anywarp_mask rest = mask & (mask - 1);                                                              \
-        T a = anywarp::shuffle_value(mask, v, __builtin_ctzll(mask), ANYWARP_WARP_SIZE);                    \
+        anywarp_mask here = anywarp::lanes(mask), rest = here & (here - 1);                                 \
+        T a = anywarp::shuffle_value(mask, v, __builtin_ctzll(here), ANYWARP_WARP_SIZE);                    \
         for (; rest; rest &= rest - 1) {                                                                    \
             T b = anywarp::shuffle_value(mask, v, __builtin_ctzll(rest), ANYWARP_WARP_SIZE);                \
             a = combined;                                                                                   \

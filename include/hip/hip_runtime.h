@@ -1,8 +1,6 @@
 /*
- * Anywarp's declaration of HIP, version 6.3: the header for host programs.
- *
- * This file is for host code that loads its kernels as modules. Kernels written in HIP C++ need a compiler for
- * them, with that compiler's header.
+ * Anywarp's declaration of HIP, version 6.3: the header for host programs, and for device code that clang
+ * compiles with this file alone (`anywarp cc`).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -11,6 +9,14 @@
 
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
+
+#ifdef ANYWARP_GPU_LANGUAGE
+#ifdef __CUDA__
+/* clang makes PTX of this source as if it were CUDA, where <<<>>> calls this function. */
+extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, hipStream_t stream = 0);
+#endif
+#include <anywarp/device.h>
+#endif
 
 #define HIP_SYMBOL(symbol) symbol
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
@@ -53,6 +59,21 @@ template <class T>
 hipError_t hipMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
                                hipMemcpyKind kind = hipMemcpyDeviceToHost) {
     return hipMemcpyFromSymbol(to, reinterpret_cast<const void *>(&symbol), size, offset, kind);
+}
+
+inline hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event) {
+    return hipStreamWaitEvent(stream, event, 0);
+}
+
+template <class T>
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block, size_t shared) {
+    return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel), block, shared);
+}
+
+template <class T>
+hipError_t hipLaunchCooperativeKernel(T kernel, dim3 grid, dim3 block, void **arguments, unsigned shared,
+                                      hipStream_t stream) {
+    return hipLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), grid, block, arguments, shared, stream);
 }
 
 #if __cplusplus >= 201103L

@@ -672,7 +672,8 @@ typedef struct dim3 {
     uint32_t y;
     uint32_t z;
 #ifdef __cplusplus
-    dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
+    ANYWARP_BOTH dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
+    ANYWARP_BOTH dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
 #endif
 } dim3;
 

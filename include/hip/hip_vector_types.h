@@ -9,6 +9,8 @@
 #ifndef ANYWARP_HIP_HIP_VECTOR_TYPES_H
 #define ANYWARP_HIP_HIP_VECTOR_TYPES_H
 
+#include <anywarp/attributes.h>
+
 /* Vectors of two and four elements are aligned to their size; those of three, to one element. */
 #define ANYWARP_HIP_VECTORS(name, element)                                                                                    \
     typedef struct name##1 {                                                                                                  \
@@ -23,19 +25,19 @@
     typedef struct __attribute__((aligned(4 * sizeof(element)))) name##4 {                                                    \
         element x, y, z, w;                                                                                                   \
     } name##4;                                                                                                                \
-    static inline name##1 make_##name##1(element x) {                                                                         \
+    static inline ANYWARP_BOTH name##1 make_##name##1(element x) {                                                            \
         name##1 v = {x};                                                                                                      \
         return v;                                                                                                             \
     }                                                                                                                         \
-    static inline name##2 make_##name##2(element x, element y) {                                                              \
+    static inline ANYWARP_BOTH name##2 make_##name##2(element x, element y) {                                                 \
         name##2 v = {x, y};                                                                                                   \
         return v;                                                                                                             \
     }                                                                                                                         \
-    static inline name##3 make_##name##3(element x, element y, element z) {                                                   \
+    static inline ANYWARP_BOTH name##3 make_##name##3(element x, element y, element z) {                                      \
         name##3 v = {x, y, z};                                                                                                \
         return v;                                                                                                             \
     }                                                                                                                         \
-    static inline name##4 make_##name##4(element x, element y, element z, element w) {                                        \
+    static inline ANYWARP_BOTH name##4 make_##name##4(element x, element y, element z, element w) {                           \
         name##4 v = {x, y, z, w};                                                                                             \
         return v;                                                                                                             \
     }

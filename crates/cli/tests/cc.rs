@@ -1,11 +1,14 @@
-//! `anywarp cc`: the programs of `tests/cc/`, compiled and run. Needs clang 16 or later (`apt-get install
-//! clang-19`).
+//! `anywarp cc`: the programs of `tests/cc/`, compiled and run: as CUDA, and after `anywarp hipify` as HIP with
+//! PTX and with AMD's code. Needs clang 16 or later and lld (`apt-get install clang-19 lld-19`).
 //!
 //! A program checks its results itself and prints `ok`. Lines at its beginning say more:
 //!
 //! ```text
 //! // prints: LINE             a line of standard output
 //! // prints to stderr: TEXT   a part of standard error
+//! // argument: FILE           an argument of the program, a file of the same folder
+//! // without AMD: REASON      it is not compiled to AMD's code
+//! // without HIP: REASON      it is compiled as CUDA alone
 //! ```
 
 mod support;
@@ -39,12 +42,13 @@ fn directives<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 /// Runs a program, which must print `ok` at last, and what its source says.
-fn run(program: &Path, source: &str, engine: &str) {
+fn run(program: &Path, source: &str, variable: (&str, &str)) {
     let mut command = Command::new(ANYWARP);
-    command.args(["run", "--"]).arg(program).env("ANYWARP_ENGINE", engine);
+    command.args(["run", "--"]).arg(program).env(variable.0, variable.1);
+    command.args(directives(source, "argument").iter().map(|file| root().join("tests/cc").join(file)));
     let output = command.output().expect("the command starts");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    let shown = format!("{}, {engine}: {}\n{out}\n{err}", program.display(), output.status);
+    let shown = format!("{}, {variable:?}: {}\n{out}\n{err}", program.display(), output.status);
     assert!(output.status.success() && out.lines().last() == Some("ok"), "{shown}");
     for line in directives(source, "prints") {
         assert!(out.lines().any(|printed| printed == line), "`{line}` is missing: {shown}");
@@ -54,26 +58,39 @@ fn run(program: &Path, source: &str, engine: &str) {
     }
 }
 
-fn cuda(name: &str) {
+fn program(name: &str) {
     let folder = Folder::new(&format!("cc-{name}"));
     let file = root().join("tests/cc").join(format!("{name}.cu"));
     let source = fs::read_to_string(&file).expect("a source");
     compiled(&["-Wall", &file.to_string_lossy(), "-o", name], &folder.0);
     for engine in ["compiled", "interpreter"] {
-        run(&folder.0.join(name), &source, engine);
+        run(&folder.0.join(name), &source, ("ANYWARP_ENGINE", engine));
+    }
+    if !directives(&source, "without HIP").is_empty() {
+        return;
+    }
+    for (from, to) in [(file, "program.hip"), (root().join("tests/cc/check.h"), "check.h")] {
+        succeed(Command::new(ANYWARP).arg("hipify").arg(from).arg("-o").arg(folder.0.join(to)));
+    }
+    let amd = directives(&source, "without AMD").is_empty();
+    let arches = if amd { "compute_80,gfx906" } else { "compute_80" };
+    compiled(&["--arch", arches, "program.hip", "-o", "hip"], &folder.0);
+    run(&folder.0.join("hip"), &source, ("ANYWARP_ENGINE", "compiled"));
+    if amd {
+        run(&folder.0.join("hip"), &source, ("ANYWARP_HIP_ARCH", "gfx906"));
     }
 }
 
 /// A test for each program.
 macro_rules! programs {
     ($($name:ident)*) => {
-        $(#[test] fn $name() { cuda(stringify!($name)); })*
+        $(#[test] fn $name() { program(stringify!($name)); })*
         const PROGRAMS: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
 programs! {
-    assertion atomics heap integers language printing rounding shared streams symbols vectors warp
+    assertion atomics cooperative half heap integers language math printing rounding shared streams symbols vectors warp
 }
 
 #[test]
@@ -94,6 +111,21 @@ fn the_first_program() {
     compiled(&["vecadd.cu", "-o", "vecadd"], &folder.0);
     let printed = succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("vecadd")));
     assert_eq!(printed, "0 of 100000 sums are wrong, sum[777] = 1165.5\n");
+}
+
+/// The other examples, with the last line that they print.
+#[test]
+fn the_examples() {
+    let folder = Folder::new("cc-examples");
+    for (file, last) in [
+        ("cuda/matmul.cu", "0 of 36864 elements are wrong"),
+        ("hip/reduce.hip", "sum 500000500000, as it should be"),
+    ] {
+        let source = root().join("examples").join(file);
+        compiled(&[&source.to_string_lossy(), "-o", "program"], &folder.0);
+        let printed = succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("program")));
+        assert_eq!(printed.lines().last(), Some(last), "{file}");
+    }
 }
 
 const KERNEL: &str = "__global__ void set(int *at, int v) { *at = v; }

@@ -123,3 +123,13 @@ fn properties_lie_where_the_library_writes_them() {
     succeed(cc.arg("-o").arg(&program).arg(&source));
     assert_eq!(succeed(&mut Command::new(program)), wanted);
 }
+
+/// Host code compiles against the header for C++ without a GPU's compiler.
+#[test]
+fn a_compiler_for_the_host_takes_the_header() {
+    for standard in ["-std=c++11", "-std=c++17"] {
+        let mut program = Command::new("c++");
+        program.args([standard, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-xc++", "-I"]);
+        succeed(program.arg(root().join("include")).arg(root().join("include/cuda_runtime.h")));
+    }
+}

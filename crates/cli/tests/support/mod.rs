@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The command.
+/// The command. Not every test uses it.
+#[allow(dead_code, reason = "not every test that includes this file uses it")]
 pub const ANYWARP: &str = env!("CARGO_BIN_EXE_anywarp");
 
 /// The repository. Not every test uses it.
