@@ -1,3 +1,9 @@
-/* Anywarp: the groups of HIP are those of CUDA. SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Anywarp: HIP's groups are those of CUDA. They are for device code.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
 #include <hip/hip_runtime.h>
+#ifdef ANYWARP_GPU_LANGUAGE
 #include <cooperative_groups.h>
+#endif
