@@ -7,3 +7,4 @@ mod green;
 mod library;
 mod narrow;
 mod process;
+mod sparse;

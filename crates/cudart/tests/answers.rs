@@ -10,10 +10,6 @@ const RECORDED: &str = include_str!("data/h200-580-cudart-13.0.txt");
 
 /// Answers that differ, by their beginnings, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("arrays.flags 64:", "sparse arrays are not there"),
-    ("arrays.flags 72:", "sparse arrays are not there"),
-    ("arrays.flags 128:", "arrays whose memory is mapped later are not there"),
-    ("arrays.flags 130:", "arrays whose memory is mapped later are not there"),
     (
         "illegal.malloc after the reset:",
         "a reset repairs the device here; on the H200 only a new process did",

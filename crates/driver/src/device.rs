@@ -232,7 +232,7 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (109, 0), // max access policy window size
     (110, 0), // gpu direct rdma with cuda vmm supported
     (111, 1024), // reserved shared memory per block
-    (112, 0), // sparse cuda array supported
+    (112, 1), // sparse cuda array supported
     (113, 1), // read only host register supported
     (114, 0), // timeline semaphore interop supported
     (115, 1), // memory pools supported
@@ -241,7 +241,7 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (118, 0), // gpu direct rdma writes ordering
     (119, 1), // mempool supported handle types
     (120, 0), // cluster launch
-    (121, 0), // deferred mapping cuda array supported
+    (121, 1), // deferred mapping cuda array supported
     (122, 1), // can use 64 bit stream mem ops
     (123, 1), // can use stream wait value nor
     (124, 0), // dma buf supported

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers};
 use crate::memory;
+use crate::memory::array::{self, Descriptor};
 use crate::shared;
 
 static MEMORY: Pointers<Memory> = Pointers::new();
@@ -26,6 +27,29 @@ static SEMAPHORES: Pointers<Semaphore> = Pointers::new();
 pub struct Memory {
     file: File,
     size: u64,
+}
+
+/// A part of imported memory that an image lies in.
+pub(crate) struct Mapping {
+    start: u64,
+    size: u64,
+    /// Dropped before the memory is unmapped.
+    watched: Option<Watched>,
+}
+
+impl Mapping {
+    /// The address of the file's first byte.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        self.watched = None;
+        // SAFETY: the range was mapped for this, and the arrays in it hold this.
+        unsafe { shared::unmap(self.start, self.size) };
+    }
 }
 
 /// The bytes of a timeline semaphore's file that are mapped.
@@ -87,16 +111,17 @@ pub fn destroy_memory(handle: Handle) -> Result<()> {
     MEMORY.remove(handle).map(drop).ok_or(Error::InvalidHandle)
 }
 
-/// The size that a program imported memory with.
-pub fn size(handle: Handle) -> Result<u64> {
-    MEMORY.get(handle).map(|memory| memory.size).ok_or(Error::InvalidHandle)
-}
-
 /// Maps a part of imported memory as device memory, which is freed like any other.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: the part exceeds what was imported, or the file.
 pub fn map_buffer(context: &Context, handle: Handle, offset: u64, size: u64) -> Result<u64> {
+    let (start, _) = map_part(handle, offset, size)?;
+    Ok(memory::insert_external(context, start, offset, size))
+}
+
+/// Maps the file of imported memory up to the end of a part; returns the address and the size.
+fn map_part(handle: Handle, offset: u64, size: u64) -> Result<(u64, u64)> {
     let external = MEMORY.get(handle).ok_or(Error::InvalidHandle)?;
     let end = offset.checked_add(size).filter(|end| size > 0 && *end <= external.size);
     let end = end.ok_or(Error::InvalidValue)?;
@@ -104,8 +129,23 @@ pub fn map_buffer(context: &Context, handle: Handle, offset: u64, size: u64) -> 
         return Err(Error::InvalidValue);
     }
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-    let start = unsafe { shared::map(&external.file, 0, end, None)? };
-    Ok(memory::insert_external(context, start, offset, size))
+    Ok((unsafe { shared::map(&external.file, 0, end, None)? }, end))
+}
+
+/// Maps a part of imported memory as a mipmap: the levels one after another, rows without gaps.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no mipmap of this shape, or it exceeds what was imported, or the file.
+pub fn map_mipmap(
+    context: &Context,
+    handle: Handle,
+    offset: u64,
+    descriptor: Descriptor,
+    levels: u32,
+) -> Result<Handle> {
+    let (start, size) = map_part(handle, offset, array::external_size(descriptor, levels)?)?;
+    let mapping = Mapping { start, size, watched: Some(shared::watch(start, size)) };
+    array::create_external(context, descriptor, levels, (mapping, offset))
 }
 
 /// Imports a semaphore, with a value that grows if it is a `timeline`. On success the descriptor is the

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::block::{Block, SIDE};
+use crate::mapped::Mapped;
 
 /// The type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,6 +115,14 @@ pub struct Sampler {
     pub border: [f32; 4],
 }
 
+/// The shape of tiles, each of which is contiguous memory: rows of elements, or of compressed blocks, without
+/// gaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tile {
+    /// The binary logarithms of its width, height and depth.
+    pub shift: [u8; 3],
+}
+
 /// The memory of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plane {
@@ -125,10 +134,33 @@ pub struct Plane {
     pub height: u32,
     /// Number of slices, at least 1. Layers and faces do not count.
     pub depth: u32,
-    /// Bytes from one row, or row of blocks, to the next.
+    /// Bytes from one row, or row of blocks, to the next; from one row of tiles to the next.
     pub pitch: u64,
-    /// Bytes from one slice, layer or face to the next.
+    /// Bytes from one slice, layer or face to the next; of tiles.
     pub slice: u64,
+    /// The tiles into which it is divided; `None` if it consists of rows.
+    pub tile: Option<Tile>,
+}
+
+impl Plane {
+    /// The address of an element of `bytes` bytes, or of a block of them. It is inside the plane if the
+    /// indices are.
+    #[inline]
+    pub fn address(&self, bytes: u64, [x, y, slice]: [u32; 3]) -> u64 {
+        let [x, y, slice] = [x, y, slice].map(u64::from);
+        let Some(Tile { shift: [width, height, depth] }) = self.tile else {
+            let rows = slice.wrapping_mul(self.slice).wrapping_add(y.wrapping_mul(self.pitch));
+            return self.base.wrapping_add(rows).wrapping_add(x.wrapping_mul(bytes));
+        };
+        let inside = |n: u64, shift: u8| n & ((1 << shift) - 1);
+        let tile = bytes << (width + height + depth);
+        let start = (slice >> depth)
+            .wrapping_mul(self.slice)
+            .wrapping_add((y >> height).wrapping_mul(self.pitch))
+            .wrapping_add((x >> width).wrapping_mul(tile));
+        let row = (inside(slice, depth) << height) + inside(y, height);
+        self.base.wrapping_add(start).wrapping_add(((row << width) + inside(x, width)).wrapping_mul(bytes))
+    }
 }
 
 /// A texture or surface object.
@@ -153,15 +185,44 @@ pub struct Descriptor {
     pub cube: bool,
     /// Whether the memory belongs to the program, so that it may be gone when it is read.
     pub borrowed: bool,
+    /// Which parts of the memory exist; `None` if all do.
+    pub mapped: Option<Arc<Mapped>>,
     /// Objects that keep the memory alive.
     pub keep: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Descriptor {
+    /// Whether a write to an address of this memory has an effect.
+    #[inline]
+    pub fn is_mapped(&self, address: u64) -> bool {
+        self.mapped.as_ref().is_none_or(|mapped| mapped.contains(address))
+    }
+
     /// Number of bytes that an access may touch and their start, for memory that is only borrowed.
     pub fn reach(&self) -> (u64, u64) {
         let plane = self.levels.first().copied().unwrap_or_default();
         let rows = u64::from(plane.height.max(1)) - 1;
         (plane.base, rows * plane.pitch + u64::from(plane.width) * self.format.element())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_contiguous_and_rows_are_in_order() {
+        // Three by two tiles of 128 by 64 elements of eight bytes, in layers.
+        let tile = Some(Tile { shift: [7, 6, 0] });
+        let plane = Plane { base: 1000, pitch: 3 << 16, slice: 6 << 16, tile, ..Plane::default() };
+        let at = |x, y, slice| plane.address(8, [x, y, slice]) - 1000;
+        assert_eq!([at(0, 0, 0), at(1, 0, 0), at(0, 1, 0)], [0, 8, 128 * 8]);
+        assert_eq!([at(127, 63, 0), at(128, 0, 0), at(0, 64, 0)], [65528, 1 << 16, 3 << 16]);
+        assert_eq!(at(129, 65, 2), 2 * (6 << 16) + (4 << 16) + 128 * 8 + 8);
+        // Tiles of four slices.
+        let tile = Some(Tile { shift: [2, 2, 2] });
+        let plane = Plane { pitch: 64, slice: 128, tile, ..Plane::default() };
+        assert_eq!(plane.address(1, [1, 2, 3]), 3 * 16 + 2 * 4 + 1);
+        assert_eq!(plane.address(1, [4, 4, 4]), 128 + 64 + 64);
     }
 }

@@ -18,6 +18,7 @@ pub mod descriptor;
 mod filter;
 mod format;
 mod level;
+pub mod mapped;
 mod place;
 mod query;
 mod sample;

@@ -17,7 +17,7 @@ enum Where {
 fn place(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize, bytes: u64) -> Where {
     let word = |k: usize| args.get(k).and_then(|a| a.get(lane)).copied().unwrap_or_default() as u32;
     let plane = descriptor.levels.first().copied().unwrap_or_default();
-    let element = descriptor.format.element();
+    let element = descriptor.format.element().max(1);
     let (layered, count) = (access.geometry.layered(), access.geometry.coordinates());
     let first = usize::from(layered);
     let layers = if descriptor.cube { descriptor.layers * 6 } else { descriptor.layers };
@@ -51,7 +51,8 @@ fn place(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize, b
     match (x, y, z, layer) {
         (Some(x), Some(y), Some(z), Some(layer)) if x >= 0 && x + bytes as i64 <= row.max(bytes as i64) => {
             let slice = (if layered { layer } else { z }) as u32;
-            Where::At(texel::address(&plane, descriptor.format, 0, y as u32, slice).wrapping_add(x as u64))
+            let (at, rest) = ((x / element as i64) as u32, (x % element as i64) as u64);
+            Where::At(texel::address(&plane, descriptor.format, at, y as u32, slice).wrapping_add(rest))
         }
         _ if access.clamp == Clamp::Trap => Where::Outside,
         _ => Where::Nowhere,
@@ -76,7 +77,8 @@ pub fn run(
     let (mut outside, mut misaligned) = (0u32, 0u32);
     for lane in lanes(mask) {
         let address = match place(access, descriptor, args, lane, bytes) {
-            Where::At(address) => Some(address),
+            // What has no memory reads as 0 and drops writes, like what is outside.
+            Where::At(address) => descriptor.is_mapped(address).then_some(address),
             Where::Nowhere => None,
             Where::Outside => {
                 outside |= 1 << lane;

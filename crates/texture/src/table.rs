@@ -109,6 +109,7 @@ mod tests {
             layered: false,
             cube: false,
             borrowed: false,
+            mapped: None,
             keep: vec![],
         }
     }

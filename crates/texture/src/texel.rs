@@ -5,12 +5,7 @@ use crate::descriptor::{Channel, Code, Format, Plane};
 /// The address of an element of a plane, or of the block that contains it. It is inside the plane if the
 /// indices are.
 pub fn address(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> u64 {
-    let (x, y) = (x / format.side(), y / format.side());
-    plane
-        .base
-        .wrapping_add(u64::from(slice) * plane.slice)
-        .wrapping_add(u64::from(y) * plane.pitch)
-        .wrapping_add(u64::from(x) * format.element())
+    plane.address(format.element(), [x / format.side(), y / format.side(), slice])
 }
 
 /// One channel at an address, sign-extended if it is signed, otherwise zero-extended.

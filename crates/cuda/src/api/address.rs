@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use capi::memory::{FILE_DESCRIPTOR, PINNED};
 use driver::device::Device;
-use driver::memory::address;
+use driver::memory::address::{self, Purpose};
 use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, Location};
 use driver::{Error, Result, driver};
 
@@ -30,12 +30,12 @@ const COMPRESSED: u8 = 1;
 const FOR_TILES: u16 = 1;
 const FOR_DECOMPRESSION: u16 = 2;
 
-/// Whether memory of these properties can be exported.
+/// What memory of these properties is for.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: no memory has them all. [`Error::NotPermitted`]: there is no fabric to share it
 /// on.
-fn check_kinds(properties: &AllocationProp) -> Result<bool> {
+fn check_kinds(properties: &AllocationProp) -> Result<Purpose> {
     let AllocationProp { handle_types: types, location, flags, .. } = *properties;
     let [compression, for_others, low, high, ..] = flags;
     let usage = u16::from_le_bytes([low, high]);
@@ -51,7 +51,7 @@ fn check_kinds(properties: &AllocationProp) -> Result<bool> {
     if types & FABRIC != 0 {
         return Err(Error::NotPermitted);
     }
-    Ok(types & FILE_DESCRIPTOR != 0)
+    Ok(Purpose { shareable: types & FILE_DESCRIPTOR != 0, for_tiles: usage & FOR_TILES != 0 })
 }
 
 api! {
@@ -88,9 +88,9 @@ api! {
         if flags != 0 || properties.kind != PINNED {
             return Err(Error::InvalidValue);
         }
-        let shareable = check_kinds(&properties)?;
+        let purpose = check_kinds(&properties)?;
         let (device, location) = place(properties.location)?;
-        out.set(address::create(device, location, size as u64, shareable)?);
+        out.set(address::create(device, location, size as u64, purpose)?);
         Ok(())
     }
 

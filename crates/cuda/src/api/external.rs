@@ -164,20 +164,17 @@ api! {
         Ok(())
     }
 
-    /// The layout of an image in another interface's memory is that interface's own.
+    /// The memory holds the levels one after another, rows without gaps.
     Context Unsafe fn cuExternalMemoryGetMappedMipmappedArray(
         out: Out<Handle>, handle: Handle, description: In<MipmapDescription>,
     ) {
         out.required()?;
-        let MipmapDescription { array, levels, .. } = description.get()?;
-        let extent = [array.width, array.height, array.depth].map(|n| n.max(1) as u64);
-        let longest = extent.iter().copied().fold(1, u64::max);
-        // At least a byte for each element.
-        let bytes = extent.iter().copied().fold(1, u64::saturating_mul);
-        if handle == 0 || levels > longest.ilog2() + 1 || bytes > external::size(handle)? {
+        let MipmapDescription { offset, array, levels, reserved } = description.get()?;
+        if handle == 0 || reserved != [0; 16] {
             return Err(Error::InvalidValue);
         }
-        refuse("cuExternalMemoryGetMappedMipmappedArray")
+        out.set(external::map_mipmap(&*current()?, handle, offset, array.into(), levels)?);
+        Ok(())
     }
 
     Context Unsafe fn cuDestroyExternalMemory(handle: Handle) {

@@ -319,7 +319,7 @@ fn what_devices_lack_is_refused() {
             ("cuMipmappedArrayGetSparseProperties", &[out, mipmap], INVALID_VALUE),
             ("cuMipmappedArrayGetSparseProperties", &[out, array], INVALID_HANDLE),
             ("cuMipmappedArrayGetMemoryRequirements", &[out, mipmap, 0], INVALID_VALUE),
-            ("cuMipmappedArrayGetMemoryRequirements", &[out, mipmap, 9], INVALID_DEVICE),
+            ("cuMipmappedArrayGetMemoryRequirements", &[out, mipmap, 9], INVALID_VALUE),
             ("cuMipmappedArrayGetMemoryRequirements", &[out, 0, 0], INVALID_VALUE),
             ("cuMemMapArrayAsync", &[at(&mut mapping), 1, 0], INVALID_VALUE),
             ("cuMemMapArrayAsync", &[at(&mut garbage), 1, 0], INVALID_VALUE),

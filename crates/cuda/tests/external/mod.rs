@@ -5,6 +5,7 @@ use std::os::fd::RawFd;
 use crate::by_name::status::{INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, OK};
 
 const UNKNOWN: u32 = 999;
+const ILLEGAL_ADDRESS: u32 = 700;
 use crate::by_name::{at, isolated};
 
 /// A memory file of this size.
@@ -65,10 +66,6 @@ fn memory_files_are_mapped() {
         let mut nothing = memory_of(1, -1, 4096);
         let mut window = memory_of(2, kept, 4096);
         let mut unknown = memory_of(99, kept, 4096);
-        // `CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC`: offset, extent, format and channels, flags, levels.
-        let mut image = [0u64, 64, 64, 0, 0x20 | 1 << 32, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
-        let mut deep = image;
-        deep[6] = 8;
         let name = "cuExternalMemoryGetMappedBuffer";
         // More than there is can be imported, but not mapped.
         let larger = cuda.made("cuImportExternalMemory", &[at(&mut short)]);
@@ -89,17 +86,6 @@ fn memory_files_are_mapped() {
             ("cuImportExternalMemory", &[at(&mut out), at(&mut window)], NOT_SUPPORTED),
             ("cuImportExternalMemory", &[at(&mut out), at(&mut unknown)], INVALID_VALUE),
             ("cuImportExternalMemory", &[at(&mut out), 0], INVALID_VALUE),
-            (
-                "cuExternalMemoryGetMappedMipmappedArray",
-                &[at(&mut out), memory, at(&mut image)],
-                NOT_SUPPORTED,
-            ),
-            (
-                "cuExternalMemoryGetMappedMipmappedArray",
-                &[at(&mut out), memory, at(&mut deep)],
-                INVALID_VALUE,
-            ),
-            ("cuExternalMemoryGetMappedMipmappedArray", &[at(&mut out), memory, 0], INVALID_VALUE),
             ("cuDestroyExternalMemory", &[memory], OK),
             ("cuDestroyExternalMemory", &[memory], INVALID_HANDLE),
             // A buffer outlives the handle.
@@ -107,6 +93,85 @@ fn memory_files_are_mapped() {
             ("cuMemFree_v2", &[buffer], OK),
             ("cuMemFree_v2", &[buffer], INVALID_VALUE),
         ]);
+    });
+}
+
+#[test]
+fn images_in_memory_files_are_mapped() {
+    isolated("external::images_in_memory_files_are_mapped", &[("ANYWARP_ENGINE", "interpreter")], || {
+        let cuda = crate::by_name::Library::start();
+        let fd = file(1 << 20);
+        let kept = again(fd);
+        let memory = cuda.made("cuImportExternalMemory", &[at(&mut memory_of(1, fd, 1 << 20))]);
+        // `CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC`: offset, extent, format and channels, flags, levels.
+        let image = |offset: u64, [width, height, depth]: [u64; 3], flags: u64, levels: u64| {
+            [offset, width, height, depth, 0x03 | 1 << 32, flags, levels, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        };
+        let name = "cuExternalMemoryGetMappedMipmappedArray";
+        const OFFSET: u64 = 4100;
+        let mut good = image(OFFSET, [60, 30, 2], 1, 3);
+        let mipmap = cuda.made(name, &[memory, at(&mut good)]);
+        let mut out = 0u64;
+        for (what, mut wrong) in [
+            ("no levels", image(0, [60, 30, 2], 1, 0)),
+            ("too many levels", image(0, [60, 30, 2], 1, 7)),
+            ("a shape without width", image(0, [0, 30, 2], 1, 1)),
+            ("more than the memory", image(0, [1024, 257, 0], 0, 1)),
+            ("beyond the end", image((1 << 20) - 64 * 4 + 4, [64, 1, 0], 0, 1)),
+            ("an offset that wraps", image(u64::MAX - 3, [64, 1, 0], 0, 1)),
+            ("a sparse image", image(0, [256, 256, 0], 0x40, 1)),
+            ("a deferred image", image(0, [256, 256, 0], 0x80, 1)),
+            ("an unknown flag", image(0, [64, 64, 0], 0x400, 1)),
+        ] {
+            assert_eq!(cuda.call(name, &[at(&mut out), memory, at(&mut wrong)]), INVALID_VALUE, "{what}");
+        }
+        let mut reserved = good;
+        reserved[12] = 1;
+        cuda.rows(&[
+            (name, &[at(&mut out), memory, at(&mut reserved)], INVALID_VALUE),
+            (name, &[at(&mut out), memory, 0], INVALID_VALUE),
+            (name, &[0, memory, at(&mut good)], INVALID_VALUE),
+            (name, &[at(&mut out), 0, at(&mut good)], INVALID_VALUE),
+            (name, &[at(&mut out), memory + 8, at(&mut good)], INVALID_HANDLE),
+            ("cuDestroyExternalMemory", &[memory], OK),
+            (name, &[at(&mut out), memory, at(&mut good)], INVALID_HANDLE),
+        ]);
+        // The levels follow one another in the file, rows and layers without gaps.
+        let mut start = OFFSET;
+        for (level, [width, height]) in [[60u64, 30], [30, 15], [15, 7]].into_iter().enumerate() {
+            let array = cuda.made("cuMipmappedArrayGetLevel", &[mipmap, level as u64]);
+            let size = width * height * 2 * 4;
+            let mut values: Vec<u32> = (0..(size / 4) as u32).map(|i| i + (level as u32) * 10_000).collect();
+            let bytes = values.iter().flat_map(|v| v.to_ne_bytes()).collect::<Vec<u8>>();
+            if level == 1 {
+                // Written by another, read through the array.
+                // SAFETY: a buffer of that many bytes.
+                let written = unsafe { libc::pwrite(kept, bytes.as_ptr().cast(), bytes.len(), start as i64) };
+                assert_eq!(written as u64, size);
+                values.fill(0);
+            }
+            let host = [0, 0, 0, 0, 1, values.as_mut_ptr() as u64, 0, 0, 0, width * 4, height];
+            let side = [0, 0, 0, 0, 3, 0, 0, array, 0, 0, 0];
+            let (from, to) = if level == 1 { (side, host) } else { (host, side) };
+            let mut copy = [&from[..], &to, &[width * 4, height, 2]].concat();
+            cuda.ok("cuMemcpy3D_v2", &[copy.as_mut_ptr() as u64]);
+            let mut seen = vec![0u8; size as usize];
+            // SAFETY: as above.
+            let read = unsafe { libc::pread(kept, seen.as_mut_ptr().cast(), seen.len(), start as i64) };
+            assert_eq!(read as u64, size);
+            assert!(seen == bytes, "level {level}");
+            let back: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+            assert!(back == bytes, "level {level}");
+            start += size;
+        }
+        // A file that another truncates: the copy fails, the process goes on.
+        let array = cuda.made("cuMipmappedArrayGetLevel", &[mipmap, 0]);
+        // SAFETY: an open descriptor.
+        assert_eq!(unsafe { libc::ftruncate(kept, 0) }, 0);
+        let mut values = vec![0u32; 60];
+        let host = [0, 0, 0, 0, 1, values.as_mut_ptr() as u64, 0, 0, 0, 240, 1];
+        let mut copy = [&[0, 0, 0, 0, 3, 0, 0, array, 0, 0, 0][..], &host, &[240, 1, 1]].concat();
+        assert_eq!(cuda.call("cuMemcpy3D_v2", &[copy.as_mut_ptr() as u64]), ILLEGAL_ADDRESS);
     });
 }
 

@@ -289,6 +289,7 @@ impl Work {
             | Operation::Wait(_)
             | Operation::Allocate(_)
             | Operation::Free(_)
+            | Operation::Remap(_)
             | Operation::Fault(_)
             | Operation::Host(HostCall::Callback { .. }) => return Err(Error::StreamCaptureUnsupported),
         })

@@ -43,6 +43,8 @@ pub struct Memory {
     pub location: Location,
     /// Whether it can be exported to other processes.
     pub shareable: bool,
+    /// Whether it is for the tiles of arrays.
+    pub for_tiles: bool,
     file: File,
     /// The reference count of the handle.
     holders: AtomicU64,
@@ -52,8 +54,18 @@ pub struct Memory {
 
 impl Memory {
     /// The device whose memory it uses.
-    pub(super) fn device(&self) -> u32 {
+    pub fn device(&self) -> u32 {
         self.device
+    }
+
+    /// Maps a part of it for the tiles of an array.
+    ///
+    /// # Safety
+    /// The caller must own the range at `at`.
+    pub(super) unsafe fn map_at(&self, offset: u64, size: u64, at: u64) -> Result<()> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { shared::map(&self.file, offset, size, Some(at)) }.map_err(|_| Error::OutOfMemory)?;
+        Ok(())
     }
 
     /// Maps a part of it at another address; [`unmap`] undoes it.
@@ -147,12 +159,22 @@ pub fn free(start: u64, size: u64) -> Result<()> {
     Ok(())
 }
 
-fn make(file: File, size: u64, device: &Device, location: Location, shareable: bool) -> Result<Handle> {
+/// What memory is for, beside its own process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Purpose {
+    /// It can be exported to other processes.
+    pub shareable: bool,
+    /// It is for the tiles of arrays.
+    pub for_tiles: bool,
+}
+
+fn make(file: File, size: u64, device: &Device, location: Location, purpose: Purpose) -> Result<Handle> {
     take(device, size)?;
     let device = device.ordinal;
+    let Purpose { shareable, for_tiles } = purpose;
     let made = MEMORY.insert_with(|handle| {
         let holders = AtomicU64::new(1);
-        Arc::new(Memory { handle, size, location, shareable, file, holders, device })
+        Arc::new(Memory { handle, size, location, shareable, for_tiles, file, holders, device })
     });
     made.map(|m| m.0).ok_or_else(|| {
         give_back(device, size);
@@ -162,9 +184,9 @@ fn make(file: File, size: u64, device: &Device, location: Location, shareable: b
 
 /// Allocates memory at a location, the device's or the host's. It counts as the device's memory in either
 /// case.
-pub fn create(device: &Device, location: Location, size: u64, shareable: bool) -> Result<Handle> {
+pub fn create(device: &Device, location: Location, size: u64, purpose: Purpose) -> Result<Handle> {
     check_size(size)?;
-    make(shared::memory_file(size)?, size, device, location, shareable)
+    make(shared::memory_file(size)?, size, device, location, purpose)
 }
 
 /// Exports the memory as a file descriptor, which the caller closes.
@@ -185,7 +207,7 @@ pub fn import(device: &Device, fd: RawFd) -> Result<Handle> {
     let size = file.metadata().map_err(|_| Error::Unknown)?.len();
     check_size(size).map_err(|_| Error::Unknown)?;
     let location = Location { kind: super::managed::DEVICE, id: device.ordinal as i32 };
-    make(file, size, device, location, false)
+    make(file, size, device, location, Purpose::default())
 }
 
 /// The memory of a handle.

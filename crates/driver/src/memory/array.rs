@@ -8,8 +8,11 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers};
 
+use super::sparse::{Plan, Region};
 use super::{format, give_back, planar, space, take};
-use texture::descriptor::{Code, Format};
+use crate::external::Mapping;
+use texture::descriptor::{Code, Format, Plane, Tile};
+use texture::mapped::{Mapped, TILE};
 
 static ARRAYS: Pointers<Array> = Pointers::new();
 static MIPMAPS: Pointers<Mipmap> = Pointers::new();
@@ -121,14 +124,21 @@ impl Descriptor {
         if self.flags & flag::SPARSE != 0 && (self.height == 0 || self.flags & not_sparse != 0) {
             return Err(Error::InvalidValue);
         }
-        if self.flags & (flag::SPARSE | flag::DEFERRED_MAPPING) != 0 {
-            return Err(Error::NotSupported);
-        }
         Ok(())
     }
 
+    /// Whether the program maps its memory.
+    fn is_mapped_later(&self) -> bool {
+        self.flags & (flag::SPARSE | flag::DEFERRED_MAPPING) != 0
+    }
+
+    /// The levels that it takes to reach a single element.
+    fn most_levels(&self) -> u32 {
+        self.width.max(self.height).max(self.depth).max(1).ilog2() + 1
+    }
+
     /// The descriptor of a mipmap level: each level halves every dimension, down to 1.
-    fn level(mut self, level: u32) -> Self {
+    pub(super) fn level(mut self, level: u32) -> Self {
         let half = |n: u64| if n == 0 { 0 } else { (n >> level.min(63)).max(1) };
         (self.width, self.height) = (half(self.width), half(self.height));
         if self.flags & (flag::LAYERED | flag::CUBEMAP) == 0 {
@@ -138,8 +148,21 @@ impl Descriptor {
     }
 }
 
+/// Whose memory an array has.
+#[derive(Clone)]
+enum Memory {
+    /// Its own.
+    Own,
+    /// None: it consists of planes.
+    None,
+    /// What the program maps there.
+    Region(Arc<Region>),
+    /// A part of another interface's.
+    #[expect(dead_code, reason = "keeps the memory mapped")]
+    External(Arc<Mapping>),
+}
+
 /// An array.
-#[derive(Debug)]
 pub struct Array {
     /// The descriptor.
     pub descriptor: Descriptor,
@@ -148,6 +171,10 @@ pub struct Array {
     /// Bytes per row, rows per slice, slices. In a compressed format: bytes per row of blocks, rows of blocks
     /// per slice.
     pub extent: [u64; 3],
+    /// Bytes from row to row and from slice to slice; of tiles.
+    pitch: [u64; 2],
+    tile: Option<Tile>,
+    memory: Memory,
     context: u64,
     device: u32,
     /// Bytes per block of a compressed format. Copies begin and end at block boundaries.
@@ -158,46 +185,138 @@ pub struct Array {
     level: bool,
 }
 
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Array").field("descriptor", &self.descriptor).finish_non_exhaustive()
+    }
+}
+
+/// Bytes per row, rows per slice, slices; and bytes per block of a compressed format.
+fn packed(descriptor: &Descriptor, format: Format) -> ([u64; 3], Option<u64>) {
+    let side = u64::from(format.side());
+    let (row, rows) = (descriptor.width.div_ceil(side), descriptor.height.max(1).div_ceil(side));
+    let block = matches!(format.code, Code::Block(_)).then_some(format.element());
+    ([row * format.element(), rows, descriptor.depth.max(1)], block)
+}
+
 impl Array {
     /// The total size in bytes.
     pub fn size(&self) -> u64 {
         self.extent.iter().fold(1, |product, n| n.saturating_mul(product))
     }
 
-    fn make(context: &Context, descriptor: Descriptor, level: bool) -> Result<Arc<Array>> {
-        let format = descriptor.check()?;
-        let side = u64::from(format.side());
-        let (row, rows) = (descriptor.width.div_ceil(side), descriptor.height.max(1).div_ceil(side));
-        let extent = [row * format.element(), rows, descriptor.depth.max(1)];
-        let block = matches!(format.code, Code::Block(_)).then_some(format.element());
-        Array::alloc(context, descriptor, extent, block, level)
+    /// An array of rows at an address.
+    fn at(context: &Context, descriptor: Descriptor, format: Format, base: u64, memory: Memory) -> Self {
+        let (extent, block) = packed(&descriptor, format);
+        let pitch = [extent[0], extent[0] * extent[1]];
+        let (context, device, planes) = (context.id(), context.device.ordinal, Vec::new());
+        let (tile, level) = (None, false);
+        Array { descriptor, base, extent, pitch, tile, memory, context, device, block, planes, level }
     }
 
-    fn alloc(
-        context: &Context,
-        descriptor: Descriptor,
-        extent: [u64; 3],
-        block: Option<u64>,
-        level: bool,
-    ) -> Result<Arc<Array>> {
-        let size = extent[0] * extent[1] * extent[2];
+    /// An array with memory of its own.
+    fn make(context: &Context, descriptor: Descriptor, level: bool) -> Result<Arc<Array>> {
+        let format = descriptor.check()?;
+        let size = packed(&descriptor, format).0.iter().product();
         take(&context.device, size)?;
-        let device = context.device.ordinal;
         let Some(base) = space::alloc(size, space::For::Process) else {
-            give_back(device, size);
+            give_back(context.device.ordinal, size);
             return Err(Error::OutOfMemory);
         };
-        let (context, planes) = (context.id(), Vec::new());
-        Ok(Arc::new(Array { descriptor, base, extent, context, device, block, planes, level }))
+        let mut array = Array::at(context, descriptor, format, base, Memory::Own);
+        array.level = level;
+        Ok(Arc::new(array))
+    }
+
+    /// The levels of an array or a mipmap whose memory the program maps, and their addresses.
+    fn make_region(
+        context: &Context,
+        whole: Descriptor,
+        levels: u32,
+        mipmap: bool,
+    ) -> Result<(Vec<Arc<Array>>, Arc<Region>)> {
+        let format = whole.check()?;
+        let region = Region::new(Plan::new(&whole, format, levels, mipmap)?)?;
+        let made = region.plan.levels.iter().zip(0..).map(|(placed, level)| {
+            let (memory, base) = (Memory::Region(Arc::clone(&region)), region.base + placed.offset);
+            let mut array = Array::at(context, whole.level(level), format, base, memory);
+            array.pitch = [placed.pitch, placed.slice];
+            (array.tile, array.level) = (placed.tile, mipmap);
+            Arc::new(array)
+        });
+        Ok((made.collect(), Arc::clone(&region)))
+    }
+
+    /// The addresses that the program maps, of a whole array.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: it has memory of its own, or is a level of a mipmap.
+    pub fn region(&self) -> Result<&Arc<Region>> {
+        match &self.memory {
+            Memory::Region(region) if !self.level => Ok(region),
+            _ => Err(Error::InvalidValue),
+        }
+    }
+
+    /// The ordinal of its device.
+    pub fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// Which parts of its memory exist; `None` if all do.
+    pub(crate) fn mapped(&self) -> Option<&Arc<Mapped>> {
+        match &self.memory {
+            Memory::Region(region) => Some(&region.mapped),
+            Memory::Own | Memory::None | Memory::External(_) => None,
+        }
+    }
+
+    /// Its memory as the texture unit accesses it.
+    pub(crate) fn plane(&self) -> Plane {
+        let layers = self.descriptor.flags & (flag::LAYERED | flag::CUBEMAP) != 0;
+        Plane {
+            base: self.base,
+            width: self.descriptor.width as u32,
+            height: self.descriptor.height.max(1) as u32,
+            depth: if layers { 1 } else { self.descriptor.depth.max(1) as u32 },
+            pitch: self.pitch[0],
+            slice: self.pitch[1],
+            tile: self.tile,
+        }
+    }
+
+    /// The address of a byte of a row, how many bytes from there on are contiguous and alike, and whether
+    /// they have memory.
+    pub(super) fn find(&self, x: u64, row: u64, slice: u64) -> (u64, u64, bool) {
+        let element = (self.extent[0] / self.blocks_per_row()).max(1);
+        let place = [(x / element) as u32, row as u32, slice as u32];
+        let address = self.plane().address(element, place) + x % element;
+        let Some(mapped) = self.mapped() else { return (address, self.extent[0] - x, true) };
+        let left = match self.tile {
+            Some(tile) => {
+                let width = element << tile.shift[0];
+                width - x % width
+            }
+            None => TILE - (address - mapped.base()) % TILE,
+        };
+        (address, left, mapped.contains(address))
+    }
+
+    fn blocks_per_row(&self) -> u64 {
+        match self.block {
+            Some(bytes) => self.extent[0] / bytes.max(1),
+            None => self.descriptor.width,
+        }
+        .max(1)
     }
 }
 
 impl Drop for Array {
     fn drop(&mut self) {
-        if self.base != 0 {
+        if let Memory::Own = self.memory {
             space::free(self.base);
+            give_back(self.device, self.size());
         }
-        give_back(self.device, self.size());
     }
 }
 
@@ -205,12 +324,27 @@ impl Drop for Array {
 pub struct Mipmap {
     levels: Vec<Handle>,
     context: u64,
+    device: u32,
+    region: Option<Arc<Region>>,
 }
 
 impl Mipmap {
     /// The arrays of the levels, the largest first.
     pub fn arrays(&self) -> Result<Vec<Arc<Array>>> {
         self.levels.iter().map(|&level| get(level)).collect()
+    }
+
+    /// The addresses that the program maps.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: it has memory of its own.
+    pub fn region(&self) -> Result<&Arc<Region>> {
+        self.region.as_ref().ok_or(Error::InvalidValue)
+    }
+
+    /// The ordinal of its device.
+    pub fn device(&self) -> u32 {
+        self.device
     }
 }
 
@@ -234,15 +368,25 @@ fn insert(array: Arc<Array>) -> Result<Handle> {
 /// Creates an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
     let Some(planes) = planar::planes(&descriptor)? else {
+        if descriptor.is_mapped_later() {
+            let (arrays, _) = Array::make_region(context, descriptor, 1, false)?;
+            return insert(arrays.into_iter().next().ok_or(Error::OutOfMemory)?);
+        }
         return insert(Array::make(context, descriptor, false)?);
     };
     descriptor.check_shape()?;
+    if descriptor.is_mapped_later() {
+        return Err(Error::NotSupported);
+    }
     let planes: Result<Vec<_>> = planes.into_iter().map(|p| Array::make(context, p, true)).collect();
     let planes = planes?.into_iter().map(insert).collect::<Result<Vec<_>>>()?;
     let whole = Array {
         descriptor,
         base: 0,
         extent: [0; 3],
+        pitch: [0; 2],
+        tile: None,
+        memory: Memory::None,
         context: context.id(),
         device: context.device.ordinal,
         block: None,
@@ -284,17 +428,70 @@ pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> 
     if descriptor.width > WIDEST_MIPMAP {
         return Err(Error::InvalidValue);
     }
-    let largest = descriptor.width.max(descriptor.height).max(descriptor.depth);
-    let levels = levels.clamp(1, largest.ilog2() + 1);
-    let arrays: Result<Vec<_>> =
-        (0..levels).map(|level| Array::make(context, descriptor.level(level), true)).collect();
-    let handles: Result<Vec<Handle>> = arrays?.into_iter().map(insert).collect();
-    let mipmap = Mipmap { levels: handles?, context: context.id() };
+    let levels = levels.clamp(1, descriptor.most_levels());
+    let (arrays, region) = if descriptor.is_mapped_later() {
+        let (arrays, region) = Array::make_region(context, descriptor, levels, true)?;
+        (arrays, Some(region))
+    } else {
+        let each = (0..levels).map(|level| Array::make(context, descriptor.level(level), true));
+        (each.collect::<Result<Vec<_>>>()?, None)
+    };
+    insert_mipmap(context, descriptor, arrays, region)
+}
+
+fn insert_mipmap(
+    context: &Context,
+    descriptor: Descriptor,
+    arrays: Vec<Arc<Array>>,
+    region: Option<Arc<Region>>,
+) -> Result<Handle> {
+    let levels = arrays.len() as u32;
+    let handles: Result<Vec<Handle>> = arrays.into_iter().map(insert).collect();
+    let (context, device) = (context.id(), context.device.ordinal);
+    let mipmap = Mipmap { levels: handles?, context, device, region };
     let handle = MIPMAPS.insert(Arc::new(mipmap)).ok_or(Error::OutOfMemory)?;
     if let Some(show) = SHOW.get() {
         (show.mipmap)(handle, &descriptor, levels);
     }
     Ok(handle)
+}
+
+/// Bytes of the levels of a mipmap in another interface's memory, which has them one after another, without
+/// gaps.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no such shape, or it does not have so many levels.
+pub fn external_size(descriptor: Descriptor, levels: u32) -> Result<u64> {
+    let format = descriptor.check()?;
+    let several = planar::planes(&descriptor)?.is_some();
+    if several || descriptor.is_mapped_later() || !(1..=descriptor.most_levels()).contains(&levels) {
+        return Err(Error::InvalidValue);
+    }
+    Ok((0..levels).map(|level| packed(&descriptor.level(level), format).0.iter().product::<u64>()).sum())
+}
+
+/// Creates a mipmap of [`external_size`] bytes in another interface's memory.
+///
+/// # Errors
+/// As for [`external_size`].
+pub(crate) fn create_external(
+    context: &Context,
+    descriptor: Descriptor,
+    levels: u32,
+    (mapping, offset): (Mapping, u64),
+) -> Result<Handle> {
+    let format = descriptor.check()?;
+    let mut base = mapping.start() + offset;
+    let mapping = Arc::new(mapping);
+    let each = (0..levels).map(|level| {
+        let memory = Memory::External(Arc::clone(&mapping));
+        let mut array = Array::at(context, descriptor.level(level), format, base, memory);
+        base += array.size();
+        array.level = true;
+        Arc::new(array)
+    });
+    let arrays = each.collect();
+    insert_mipmap(context, descriptor, arrays, None)
 }
 
 /// The array of a mipmap level.

@@ -16,6 +16,7 @@ pub mod pool;
 pub mod pool_share;
 pub mod share;
 mod space;
+pub mod sparse;
 pub mod transfer;
 pub mod value;
 

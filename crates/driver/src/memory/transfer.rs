@@ -105,6 +105,14 @@ impl Keep {
         }
     }
 
+    /// The array whose memory is not rows at a fixed pitch, or may be absent.
+    fn mapped_array(&self) -> Option<&Array> {
+        match self {
+            Keep::Array(array) if array.mapped().is_some() => Some(array),
+            _ => None,
+        }
+    }
+
     fn is_device(&self) -> bool {
         match self {
             Keep::Program | Keep::Bytes(_) => false,
@@ -340,8 +348,48 @@ impl Copy {
         self.to.check_present()
     }
 
+    /// Copies from or to an array that the program maps: what has no memory reads as 0 and drops writes.
+    fn run_by_parts(&self) -> Result<()> {
+        let block = self.block()?;
+        let [width, height, depth] = self.asked.extent;
+        let at = |side: &Side, keep: &Keep, base: u64, pitch: [u64; 2], [x, y, z]: [u64; 3]| match keep
+            .mapped_array()
+        {
+            Some(array) => array.find(side.offset[0] + x, side.offset[1] + y, side.offset[2] + z),
+            None => (
+                base.wrapping_add(z.wrapping_mul(pitch[1])).wrapping_add(y.wrapping_mul(pitch[0])) + x,
+                width - x,
+                true,
+            ),
+        };
+        for (z, y) in (0..depth).flat_map(|z| (0..height).map(move |y| (z, y))) {
+            let mut x = 0;
+            while x < width {
+                let place = [x, y, z];
+                let (from, one, readable) =
+                    at(&self.asked.from, &self.from, block.from, block.from_pitch, place);
+                let (to, other, writable) = at(&self.asked.to, &self.to, block.to, block.to_pitch, place);
+                let bytes = one.min(other).min(width - x).max(1);
+                // SAFETY: both sides were checked, and `self` keeps their memory alive (see `run`).
+                unsafe {
+                    let (from, to) = (from as *const u8, to as *mut u8);
+                    match (writable, readable) {
+                        (false, _) => {}
+                        (true, false) => to.write_bytes(0, bytes as usize),
+                        (true, true) => to.copy_from(from, bytes as usize),
+                    }
+                }
+                x += bytes;
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     pub(crate) fn run(&self) -> Result<()> {
+        if self.from.mapped_array().is_some() || self.to.mapped_array().is_some() {
+            return self.run_by_parts();
+        }
         let block = self.block()?.joined();
         // SAFETY: both sides were checked, and `self` keeps their memory alive. The creator of the copy
         // guarantees the program's own memory until the submitting call returns, which waits for the copy to

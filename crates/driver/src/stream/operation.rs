@@ -16,6 +16,7 @@ use crate::graph::exec;
 use crate::handle::Handle;
 use crate::launch::Prepared;
 use crate::memory::copy::Filling;
+use crate::memory::sparse::Remap;
 use crate::memory::transfer::Copy;
 use crate::memory::value::Step;
 use crate::memory::{Allocation, pool};
@@ -41,6 +42,8 @@ pub enum Operation {
     Word(Step),
     /// Several word operations, in order.
     Batch(Arc<[Step]>),
+    /// Changes what is mapped to parts of arrays.
+    Remap(Arc<[Remap]>),
     /// Calls a host function of the program.
     Host(HostCall),
     /// Adds pool memory to the allocation table. This happens at submission: programs may use the address in
@@ -114,7 +117,11 @@ impl Operation {
             Operation::Graph(launch) => launch.settle(after)?,
             Operation::Copy(copy) => copy.check_present()?,
             Operation::Fill(filling) => filling.check_present()?,
-            Operation::Word(_) | Operation::Batch(_) | Operation::Host(_) | Operation::Fault(_) => {}
+            Operation::Word(_)
+            | Operation::Batch(_)
+            | Operation::Remap(_)
+            | Operation::Host(_)
+            | Operation::Fault(_) => {}
         }
         Ok(Rest::Run)
     }
@@ -163,6 +170,7 @@ impl Operation {
             }
             Operation::Word(step) => accessing(|| step.run()),
             Operation::Batch(steps) => accessing(|| steps.iter().try_for_each(Step::run)),
+            Operation::Remap(changes) => changes.iter().try_for_each(Remap::run),
             Operation::Host(call) => {
                 match turn {
                     Some(turn) => turn.outside(|| call.run(stream)),
@@ -196,6 +204,7 @@ impl Operation {
             | Operation::Fill(_)
             | Operation::Word(_)
             | Operation::Batch(_)
+            | Operation::Remap(_)
             | Operation::Host(HostCall::Function { .. })
             | Operation::Graph(_)
             | Operation::Fault(_) => false,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ::texture::Descriptor;
 use ::texture::descriptor::{Address, Channel, Format, Plane, Sampler};
+use ::texture::mapped::Mapped;
 
 use super::{LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, View, WIDEST, flag};
 use crate::error::{Error, Result};
@@ -32,6 +33,7 @@ struct Shape {
     layered: bool,
     cube: bool,
     borrowed: bool,
+    mapped: Option<Arc<Mapped>>,
     keep: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -43,17 +45,8 @@ fn arrays(all: Vec<Arc<Array>>) -> Result<Shape> {
         (true, false) => first.depth,
         (false, _) => 1,
     };
-    let levels = all
-        .iter()
-        .map(|a| Plane {
-            base: a.base,
-            width: a.descriptor.width as u32,
-            height: a.descriptor.height.max(1) as u32,
-            depth: if layered || cube { 1 } else { a.descriptor.depth.max(1) as u32 },
-            pitch: a.extent[0],
-            slice: a.extent[0] * a.extent[1],
-        })
-        .collect();
+    let levels = all.iter().map(|a| a.plane()).collect();
+    let mapped = all.first().and_then(|a| a.mapped().cloned());
     Ok(Shape {
         format: format::format(first.format, first.channels)?,
         levels,
@@ -62,6 +55,7 @@ fn arrays(all: Vec<Arc<Array>>) -> Result<Shape> {
         layered,
         cube,
         borrowed: false,
+        mapped,
         keep: all.into_iter().map(|a| a as Arc<dyn Any + Send + Sync>).collect(),
     })
 }
@@ -74,6 +68,7 @@ fn memory(format: Format, address: u64, [width, height]: [u64; 2], pitch: u64) -
         depth: 1,
         pitch,
         slice: pitch.saturating_mul(height.max(1)),
+        tile: None,
     };
     Shape {
         format,
@@ -83,6 +78,7 @@ fn memory(format: Format, address: u64, [width, height]: [u64; 2], pitch: u64) -
         layered: false,
         cube: false,
         borrowed: true,
+        mapped: None,
         keep: Vec::new(),
     }
 }
@@ -191,8 +187,8 @@ fn sampler(sampling: &Sampling, shape: &Shape) -> Result<Sampler> {
 }
 
 fn whole(shape: Shape, sampler: Sampler, surface: bool) -> Descriptor {
-    let Shape { format, levels, extent, layers, layered, cube, borrowed, keep } = shape;
-    Descriptor { surface, format, sampler, levels, extent, layers, layered, cube, borrowed, keep }
+    let Shape { format, levels, extent, layers, layered, cube, borrowed, mapped, keep } = shape;
+    Descriptor { surface, format, sampler, levels, extent, layers, layered, cube, borrowed, mapped, keep }
 }
 
 /// The descriptor of a texture.

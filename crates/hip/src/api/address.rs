@@ -5,7 +5,7 @@ use std::sync::Arc;
 use capi::memory::PINNED;
 use capi::types::{AccessDesc, AllocationProp, MemLocation};
 use driver::device::Device;
-use driver::memory::address::{self, GRANULARITY};
+use driver::memory::address::{self, GRANULARITY, Purpose};
 use driver::memory::managed::{DEVICE, Location};
 use driver::memory::{self};
 
@@ -51,7 +51,8 @@ fn create(
         FILE_DESCRIPTOR => true,
         _ => return Err(Error::NotSupported),
     };
-    out.set(address::create(&device, Location::from(properties.location), size as u64, shareable)?);
+    let purpose = Purpose { shareable, for_tiles: false };
+    out.set(address::create(&device, Location::from(properties.location), size as u64, purpose)?);
     Ok(())
 }
 
