@@ -72,7 +72,7 @@ const ROWS: &[Row] = &[
     (18, Size::Long, 0, |a, _| Some(a.size)),
     (19, Size::Long, 0, |a, _| Some(a.base)),
     (20, Size::Long, 0, |a, _| Some(a.id)),
-    (21, Size::Byte, 0, |_, _| Some(0)),
+    (21, Size::Byte, 0, |a, _| Some(u64::from(a.can_be_decompressed()))),
 ];
 
 /// The attribute with a number.

@@ -88,6 +88,7 @@ const REFUSED: &[&str] = &[
     "cuGraphUpload",
     "cuGraphicsMapResources",
     "cuGraphicsUnmapResources",
+    "cuMemBatchDecompressAsync",
     "cuMemDiscardAndPrefetchBatchAsync",
     "cuMemDiscardBatchAsync",
     "cuMemMapArrayAsync",

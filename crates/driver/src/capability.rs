@@ -4,8 +4,13 @@
 //! H200 reports the values of the row for 9.0 (`tests/probe/h200-580.txt`).
 
 use crate::device::attribute;
+use crate::memory::decompress;
 
 const KIB: i32 = 1024;
+
+/// The most bytes that devices decompress at once. They are known to do it from capability 10.0 on; the
+/// length is a choice, because no such device was recorded.
+const DECOMPRESSED: i32 = 4 << 20;
 
 /// The limits for a range of capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +70,8 @@ pub(crate) fn attribute(capability: (u32, u32), number: i32) -> Option<i32> {
         attribute::MAX_BLOCKS_PER_MULTIPROCESSOR => row.blocks,
         attribute::RESERVED_SHARED_MEMORY_PER_BLOCK => since((8, 0), KIB),
         attribute::CLUSTER_LAUNCH | attribute::TENSOR_MAPS => since((9, 0), 1),
+        attribute::DECOMPRESS_ALGORITHMS => since((10, 0), decompress::ALL),
+        attribute::DECOMPRESS_LENGTH => since((10, 0), DECOMPRESSED),
         attribute::MEM_SYNC_DOMAIN_COUNT => since((9, 0), 3) + 1,
         _ => return None,
     })

@@ -114,6 +114,10 @@ pub mod attribute {
     pub const MEM_SYNC_DOMAIN_COUNT: i32 = 126;
     /// Support for tensor maps.
     pub const TENSOR_MAPS: i32 = 127;
+    /// The formats that the device decompresses, as a mask.
+    pub const DECOMPRESS_ALGORITHMS: i32 = 136;
+    /// The most bytes that it decompresses at once.
+    pub const DECOMPRESS_LENGTH: i32 = 137;
 }
 
 /// Default attributes of a device, from number 1 on without gaps. Values from the backend and from the

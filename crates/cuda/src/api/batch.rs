@@ -1,6 +1,8 @@
 //! Copies described with attributes, and batches of copies, prefetches and discards.
 
+use driver::device::Device;
 use driver::memory::array;
+use driver::memory::decompress::{self, Algorithm, Request, Unpack};
 use driver::memory::managed::{self, Location};
 use driver::memory::transfer::{Copy, Place, Side, Transfer};
 use driver::stream::{Operation, Policy, Stream};
@@ -99,6 +101,35 @@ impl VolumeCopy {
         let transfer = Transfer { to, from, extent: [row, height, depth] };
         // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
         unsafe { check_mapped(&transfer) }
+    }
+}
+
+/// `CUmemDecompressParams`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Compressed {
+    pub size: usize,
+    pub room: usize,
+    pub count: u64,
+    pub from: u64,
+    pub to: u64,
+    pub algorithm: u32,
+    pub padding: [u8; 20],
+}
+
+impl Compressed {
+    fn check(&self, device: &Device) -> Result<Unpack> {
+        if self.padding != [0; 20] {
+            return Err(Error::InvalidValue);
+        }
+        let request = Request {
+            algorithm: Algorithm::of(self.algorithm)?,
+            from: (self.from, self.size as u64),
+            to: (self.to, self.room as u64),
+            count: self.count,
+        };
+        Unpack::new(device, request)
     }
 }
 
@@ -253,11 +284,22 @@ api! {
         on_ranges(&Ranges { addresses, sizes, count, flags, stream: in_stream, own }, Some(&places))
     }
 
-    /// Devices report no algorithm that they decompress (`CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK`
-    /// is 0), as an H200 does, which does not look at the arguments.
-    Object Appends fn cuMemBatchDecompressAsync / cuMemBatchDecompressAsync_ptsz (
-        _list: u64, _count: usize, _flags: u32, _failed: u64, _in_stream: Handle,
-    ) {
-        Err(Error::NotSupported)
+    /// Devices without it do not look at the arguments (recorded on an H200).
+    Object Invalidates fn cuMemBatchDecompressAsync / cuMemBatchDecompressAsync_ptsz (
+        list: In<Compressed>, count: usize, flags: u32, failed: Out<usize>, in_stream: Handle,
+    ) |own| {
+        check_default(in_stream)?;
+        let stream = stream(in_stream, own)?;
+        let context = stream.context()?;
+        decompress::check_device(&context.device)?;
+        failed.set(usize::MAX);
+        if count == 0 || count > MAX_BATCH || flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        let list = list.list(count)?;
+        let each = list.iter().enumerate();
+        let checked: Result<Vec<Unpack>> =
+            each.map(|(i, one)| one.check(&context.device).inspect_err(|_| failed.set(i))).collect();
+        stream.submit(Operation::Decompress(checked?.into()), Policy::Later)
     }
 }

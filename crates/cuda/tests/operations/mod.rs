@@ -10,7 +10,12 @@ use driver::backend::LoadOptions;
 use driver::context::{self, Context};
 use driver::launch::{self, Config, Params, Prepared};
 use driver::memory;
+use driver::memory::address::{self, Purpose};
+use driver::memory::array::{self, Descriptor};
 use driver::memory::copy::Fill;
+use driver::memory::decompress::{Algorithm, Request, Unpack};
+use driver::memory::managed::{DEVICE, Location};
+use driver::memory::sparse::{Part, Remap};
 use driver::memory::transfer::{Place, Transfer};
 use driver::memory::value::{Comparison, Condition, Step, Word};
 use driver::module::{self, Module, Report};
@@ -332,5 +337,63 @@ fn kept_operations_hold_what_they_touch() {
         stream.synchronize();
         context.check().expect("no fault");
         assert_eq!(word(counter, 0), 6, "the module's variables are still there");
+    });
+}
+
+#[test]
+fn kept_remaps_and_decompressions_hold_what_they_touch() {
+    let new = [("ANYWARP_COMPUTE_CAPABILITY", "10.0")];
+    isolated("operations::kept_remaps_and_decompressions_hold_what_they_touch", &new, || {
+        let (context, _module) = started();
+        let (free, _) = memory::info(&context.device);
+        // A tile of a sparse array; array and memory are then released.
+        let flags = array::flag::SPARSE;
+        let shape = Descriptor { width: 256, height: 256, depth: 0, format: 3, channels: 1, flags };
+        let image = array::create(&context, shape).expect("an array");
+        let region = Arc::clone(array::get(image).expect("an array").region().expect("a sparse one"));
+        let (place, purpose) =
+            (Location { kind: DEVICE, id: 0 }, Purpose { shareable: false, for_tiles: true });
+        let tiles = address::create(&context.device, place, 2 << 20, purpose).expect("memory");
+        let part = Part::Level { level: 0, layer: 0, offset: [128, 0, 0], extent: [128, 256, 1] };
+        let memory_of_tiles = address::get(tiles).expect("memory");
+        let map =
+            Remap::new(Arc::clone(&region), Some(part), Some((memory_of_tiles, 65536))).expect("a part");
+        let unmap = Remap::new(region, Some(part), None).expect("a part");
+        let [map, unmap] = [map, unmap].map(|change| Operation::Remap([change].into()));
+        address::release(tiles).expect("released");
+        array::destroy(image).expect("destroyed");
+        let stream = new_stream(&context);
+        for operation in [&map, &map, &unmap, &map] {
+            stream.submit(operation.clone(), Policy::Later).expect("submitted");
+        }
+        stream.synchronize();
+        context.check().expect("no fault");
+        assert_eq!(memory::info(&context.device).0, free - (2 << 20));
+        drop((map, unmap));
+        assert_eq!(memory::info(&context.device).0, free, "the array held the memory");
+
+        // Literals in LZ4's block format, from and to memory that is then released.
+        let at = memory::alloc(&context, LARGE as u64).expect("memory");
+        let data = [0x30u8, b'a', b'b', b'c'];
+        // SAFETY: device memory is memory of the process, just allocated.
+        unsafe { (at as *mut [u8; 4]).write(data) };
+        let (from, to, count) = ((at, 4), (at + 64, 0), at + 128);
+        let request = Request { algorithm: Algorithm::Lz4, from, to, count };
+        let unpack = Unpack::new(&context.device, request).expect("a request");
+        let unpack = Operation::Decompress([unpack].into());
+        memory::free(at).expect("released");
+        for _ in 0..2 {
+            // SAFETY: the operation holds the memory.
+            unsafe { (count as *mut u32).write_volatile(9) };
+            stream.submit(unpack.clone(), Policy::Later).expect("submitted");
+            stream.synchronize();
+            // SAFETY: as above.
+            let made =
+                unsafe { ((to.0 as *const [u8; 3]).read_volatile(), (count as *const u32).read_volatile()) };
+            assert_eq!(made, (*b"abc", 3));
+        }
+        drop(unpack);
+        assert_eq!(memory::info(&context.device).0, free);
+        context.check().expect("no fault");
     });
 }

@@ -290,6 +290,7 @@ impl Work {
             | Operation::Allocate(_)
             | Operation::Free(_)
             | Operation::Remap(_)
+            | Operation::Decompress(_)
             | Operation::Fault(_)
             | Operation::Host(HostCall::Callback { .. }) => return Err(Error::StreamCaptureUnsupported),
         })

@@ -7,6 +7,7 @@
 pub mod address;
 pub mod array;
 pub mod copy;
+pub mod decompress;
 mod files;
 pub mod format;
 pub mod managed;
@@ -629,6 +630,14 @@ impl Allocation {
     pub fn on_host(&self) -> bool {
         matches!(self.kind, Kind::Host | Kind::Registered)
             || matches!(self.kind, Kind::Graph | Kind::Imported) && self.flags == host_flag::DEVICE_MAP
+    }
+
+    /// Whether its device decompresses from and to it.
+    pub fn can_be_decompressed(&self) -> bool {
+        let device = || crate::driver().and_then(|driver| driver.device(self.device as i32));
+        matches!(self.kind, Kind::Device | Kind::Pool | Kind::Mapped)
+            && !self.on_host()
+            && device().is_ok_and(|device| decompress::check_device(device).is_ok())
     }
 
     /// The bytes of a device's memory that it takes.

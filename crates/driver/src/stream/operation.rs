@@ -16,6 +16,7 @@ use crate::graph::exec;
 use crate::handle::Handle;
 use crate::launch::Prepared;
 use crate::memory::copy::Filling;
+use crate::memory::decompress::Unpack;
 use crate::memory::sparse::Remap;
 use crate::memory::transfer::Copy;
 use crate::memory::value::Step;
@@ -44,6 +45,8 @@ pub enum Operation {
     Batch(Arc<[Step]>),
     /// Changes what is mapped to parts of arrays.
     Remap(Arc<[Remap]>),
+    /// Decompresses memory.
+    Decompress(Arc<[Unpack]>),
     /// Calls a host function of the program.
     Host(HostCall),
     /// Adds pool memory to the allocation table. This happens at submission: programs may use the address in
@@ -117,6 +120,7 @@ impl Operation {
             Operation::Graph(launch) => launch.settle(after)?,
             Operation::Copy(copy) => copy.check_present()?,
             Operation::Fill(filling) => filling.check_present()?,
+            Operation::Decompress(all) => all.iter().try_for_each(Unpack::check_present)?,
             Operation::Word(_)
             | Operation::Batch(_)
             | Operation::Remap(_)
@@ -171,6 +175,10 @@ impl Operation {
             Operation::Word(step) => accessing(|| step.run()),
             Operation::Batch(steps) => accessing(|| steps.iter().try_for_each(Step::run)),
             Operation::Remap(changes) => changes.iter().try_for_each(Remap::run),
+            Operation::Decompress(all) => accessing(|| {
+                all.iter().for_each(Unpack::run);
+                Ok(())
+            }),
             Operation::Host(call) => {
                 match turn {
                     Some(turn) => turn.outside(|| call.run(stream)),
@@ -205,6 +213,7 @@ impl Operation {
             | Operation::Word(_)
             | Operation::Batch(_)
             | Operation::Remap(_)
+            | Operation::Decompress(_)
             | Operation::Host(HostCall::Function { .. })
             | Operation::Graph(_)
             | Operation::Fault(_) => false,
