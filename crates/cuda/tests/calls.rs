@@ -2,6 +2,7 @@
 
 mod batches;
 mod by_name;
+mod checkpoints;
 mod decompress;
 mod external;
 mod green;

@@ -1,6 +1,8 @@
-//! Locking and checkpointing of this process.
+//! Locking and checkpointing of this process and of others.
 //!
-//! While the process is locked, calls wait. Device memory is host memory, so a checkpoint copies nothing.
+//! While a process is locked, its calls wait. Device memory is host memory, so a checkpoint copies nothing.
+
+pub mod other;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,6 +12,7 @@ use crate::context;
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::stream;
+use other::{Other, Step};
 
 /// The state of a process, as the interface numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,21 +39,77 @@ pub fn wait() {
     }
 }
 
-/// Fails unless the number is this process's.
+/// A process that uses the driver.
+pub enum Target {
+    /// This one.
+    Own,
+    /// Another one.
+    Other(Other),
+}
+
+/// Finds a process by its number.
 ///
 /// # Errors
-/// [`Error::OperatingSystem`]: there is no such process. [`Error::NotSupported`]: it is another one, whose
-/// driver this one cannot reach.
-pub fn own(process: i32) -> Result<()> {
-    if u32::try_from(process) == Ok(std::process::id()) {
-        return Ok(());
+/// [`Error::OperatingSystem`]: there is no such process. [`Error::NotInitialized`]: it does not use the
+/// driver. Otherwise as for [`Other`].
+pub fn find(process: i32) -> Result<Target> {
+    let number = u32::try_from(process).ok().filter(|number| *number != 0).ok_or(Error::OperatingSystem)?;
+    if number == std::process::id() {
+        crate::driver()?;
+        return Ok(Target::Own);
     }
-    let exists = process > 0 && std::path::Path::new(&format!("/proc/{process}")).exists();
-    Err(if exists { Error::NotSupported } else { Error::OperatingSystem })
+    if !std::path::Path::new(&format!("/proc/{number}")).exists() {
+        return Err(Error::OperatingSystem);
+    }
+    Other::find(number).map(Target::Other)
+}
+
+impl Target {
+    /// Its state, as the interface numbers it.
+    pub fn state(&self) -> u32 {
+        match self {
+            Target::Own => state() as u32,
+            Target::Other(other) => other.state(),
+        }
+    }
+
+    /// Its thread that restores.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`]: it has none.
+    pub fn thread(&self) -> Result<u32> {
+        match self {
+            Target::Own => other::own_thread().ok_or(Error::NotSupported),
+            Target::Other(other) => Ok(other.thread()),
+        }
+    }
+
+    /// Changes its state. `limit`: how long a lock may wait for work.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`]: it is in another state than the step begins with. [`Error::NotReady`]: the
+    /// work did not end in time. [`Error::NotPermitted`]: the caller is a host function of a stream.
+    /// [`Error::OperatingSystem`]: the process has ended.
+    pub fn change(&self, step: Step, limit: Option<Duration>) -> Result<()> {
+        match self {
+            Target::Own => change_to(step, limit),
+            Target::Other(other) => other.ask(step, limit),
+        }
+    }
+}
+
+/// Changes the state of this process.
+fn change_to(step: Step, limit: Option<Duration>) -> Result<()> {
+    match step {
+        Step::Lock => lock_process(limit),
+        Step::Checkpoint => change(State::Locked, State::Checkpointed),
+        Step::Restore => change(State::Checkpointed, State::Locked),
+        Step::Unlock => change(State::Locked, State::Running),
+    }
 }
 
 /// The state of this process.
-pub fn state() -> State {
+fn state() -> State {
     *lock(&STATE)
 }
 
@@ -61,6 +120,7 @@ fn change(from: State, to: State) -> Result<()> {
     }
     *state = to;
     HELD.store(to != State::Running, Ordering::Release);
+    other::publish(to);
     CHANGED.notify_all();
     Ok(())
 }
@@ -71,7 +131,7 @@ fn change(from: State, to: State) -> Result<()> {
 /// [`Error::NotPermitted`]: the caller is a host function of a stream, which would wait for itself.
 /// [`Error::IllegalState`]: it is locked already. [`Error::NotReady`]: the work did not end in time; the
 /// process runs on.
-pub fn lock_process(limit: Option<Duration>) -> Result<()> {
+fn lock_process(limit: Option<Duration>) -> Result<()> {
     if stream::in_host_function() {
         return Err(Error::NotPermitted);
     }
@@ -89,19 +149,4 @@ pub fn lock_process(limit: Option<Duration>) -> Result<()> {
         std::thread::sleep(Duration::from_micros(200));
     }
     Ok(())
-}
-
-/// Checkpoints the locked process.
-pub fn checkpoint() -> Result<()> {
-    change(State::Locked, State::Checkpointed)
-}
-
-/// Restores the checkpointed process; it stays locked.
-pub fn restore() -> Result<()> {
-    change(State::Checkpointed, State::Locked)
-}
-
-/// Lets calls run again.
-pub fn unlock() -> Result<()> {
-    change(State::Locked, State::Running)
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::green::{self, Green};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{self, Kind, Point, STREAMS, Shared, Stream, capture};
-use crate::{coredump, driver, event, memory, module, peer, usage};
+use crate::{checkpoint, coredump, driver, event, memory, module, peer, usage};
 
 /// The contexts that have handles. A destroyed context may still be on a thread's stack, which keeps it
 /// alive.
@@ -141,6 +141,7 @@ impl Context {
             CONTEXTS.insert_with(|handle| Context::with_handle(handle, device, primary, flags, api_version));
         let (_, context) = made.ok_or(Error::OutOfMemory)?;
         usage::contexts(device.ordinal, 1);
+        checkpoint::other::serve();
         Ok(context)
     }
 
@@ -421,6 +422,7 @@ impl Context {
         self.flags.store(flags, Ordering::Relaxed);
         self.alive.store(true, Ordering::Release);
         usage::contexts(self.device.ordinal, 1);
+        checkpoint::other::serve();
     }
 }
 

@@ -231,7 +231,7 @@ impl Marks {
 }
 
 /// Whether a process has ended, also if its parent has not waited for it yet.
-fn has_ended(process: libc::pid_t) -> bool {
+pub(crate) fn has_ended(process: libc::pid_t) -> bool {
     // SAFETY: the call has no memory arguments; the descriptor that it returns has no other owner.
     let file = unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) };
     if file < 0 {

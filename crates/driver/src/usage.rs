@@ -3,17 +3,21 @@
 //! The driver keeps the figures in one page of a memory file named `anywarp-usage`. Monitors find the file
 //! among the open files of processes in `/proc` and read it. Nothing is left behind when a process ends, and
 //! the kernel decides who may look: the user who runs the process, and root. The page is a copy of the
-//! driver's own counters, which a writer of the page cannot change.
+//! driver's own counters, which a writer of the page cannot change. Its last words are for requests of
+//! checkpoints.
 
 use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
-use std::os::fd::IntoRawFd;
+use std::io::ErrorKind;
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::checkpoint::other as checkpoint;
 use crate::device::Device;
+use crate::error::{Error, Result};
 use crate::shared;
 
 /// The name of the memory file.
@@ -33,7 +37,10 @@ const ROW: usize = 5;
 /// The most devices that the page holds.
 const MOST: usize = 64;
 
-const _: () = assert!(HEADER + ROW * MOST <= WORDS);
+/// The first word of those by which other processes ask for checkpoints ([`crate::checkpoint::other`]).
+const CONTROL: usize = WORDS - checkpoint::WORDS;
+
+const _: () = assert!(HEADER + ROW * MOST <= CONTROL);
 
 /// Index of a device's word.
 #[derive(Clone, Copy)]
@@ -70,7 +77,63 @@ pub(crate) fn start(devices: &[Arc<Device>]) {
     }
 }
 
-fn new_page() -> crate::Result<&'static Page> {
+/// The words of this process by which others ask for checkpoints. A child of a fork shares them with its
+/// parent and has none.
+pub(crate) fn control() -> Option<&'static checkpoint::Words> {
+    let page = PAGE.get().copied().flatten()?;
+    if crate::is_forked() { None } else { page.last_chunk() }
+}
+
+/// The page of another process.
+pub(crate) struct Mapped(u64);
+
+impl Mapped {
+    /// The words by which it is asked for checkpoints.
+    pub(crate) fn control(&self) -> &checkpoint::Words {
+        // SAFETY: the page is aligned and mapped while self lives, and its file cannot be truncated; the
+        // words lie in it, and every process uses them only through atomics.
+        unsafe { &*(self.0 as *const AtomicU64).add(CONTROL).cast() }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: `map_of` mapped the page, and no reference to it outlives self.
+        unsafe { shared::unmap(self.0, SIZE as u64) };
+    }
+}
+
+/// Maps the page of another process.
+///
+/// # Errors
+/// [`Error::NotInitialized`]: it publishes none. [`Error::NotPermitted`]: it belongs to another user.
+/// [`Error::NotSupported`]: the file could be truncated.
+pub(crate) fn map_of(id: u32) -> Result<Mapped> {
+    let refused = |error: std::io::Error| match error.kind() {
+        ErrorKind::PermissionDenied => Error::NotPermitted,
+        _ => Error::OperatingSystem,
+    };
+    let files = fs::read_dir(format!("/proc/{id}/fd")).map_err(refused)?;
+    for entry in files.flatten() {
+        let published = fs::read_link(entry.path())
+            .is_ok_and(|link| link.to_str().is_some_and(|link| link.starts_with(LINK)))
+            && read(&entry.path(), id).is_some();
+        if !published {
+            continue;
+        }
+        let file = OpenOptions::new().read(true).write(true).open(entry.path()).map_err(refused)?;
+        // SAFETY: an open descriptor.
+        let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+        if seals < 0 || seals & libc::F_SEAL_SHRINK == 0 {
+            return Err(Error::NotSupported);
+        }
+        // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
+        return Ok(Mapped(unsafe { shared::map(&file, 0, SIZE as u64, None)? }));
+    }
+    Err(Error::NotInitialized)
+}
+
+fn new_page() -> Result<&'static Page> {
     let file = shared::named_memory_file(NAME, SIZE as u64)?;
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
     let at = unsafe { shared::map(&file, 0, SIZE as u64, None)? };

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use driver::callback::{self, Event};
+use driver::checkpoint::other::Step;
 use driver::coredump::{self, Value};
 use driver::history::{self, Receiver};
 use driver::{Error, Result, checkpoint, driver};
@@ -13,16 +14,6 @@ use crate::abi::{In, Out, Text, bytes_at};
 use crate::api;
 use crate::api::current;
 use crate::types::{CUdevice, Handle};
-
-/// Fails unless the process is this one and the driver is initialised. Calls on a locked process do not wait.
-fn own(process: i32) -> Result<()> {
-    let own = checkpoint::own(process);
-    if own == Err(Error::OperatingSystem) {
-        return own;
-    }
-    driver()?;
-    own
-}
 
 /// Arguments that are reserved must be absent or zero.
 fn reserved<const N: usize>(arguments: In<[u64; N]>) -> Result<()> {
@@ -147,47 +138,46 @@ api! {
         Ok(())
     }
 
-    /// No thread restores the process: its memory stays where it is.
     Nothing Legal fn cuCheckpointProcessGetRestoreThreadId(process: i32, thread: Out<i32>) {
         thread.required()?;
-        own(process)?;
-        Err(Error::NotSupported)
+        thread.set(checkpoint::find(process)?.thread()? as i32);
+        Ok(())
     }
 
     Nothing Legal fn cuCheckpointProcessGetState(process: i32, state: Out<u32>) {
         state.required()?;
-        own(process)?;
-        state.set(checkpoint::state() as u32);
+        state.set(checkpoint::find(process)?.state());
         Ok(())
     }
 
-    /// The arguments are a time in milliseconds, 0 for none, and zeros.
+    /// The arguments are a time in milliseconds, 0 for none, and zeros. Calls on a locked process do not
+    /// wait.
     Nothing Legal fn cuCheckpointProcessLock(process: i32, arguments: In<[u64; 8]>) {
-        own(process)?;
+        let target = checkpoint::find(process)?;
         let words = if arguments.is_null() { [0; 8] } else { arguments.get()? };
         let limit = u32::try_from(words[0]).map_err(|_| Error::InvalidValue)?;
         if words[1..] != [0; 7] {
             return Err(Error::InvalidValue);
         }
-        checkpoint::lock_process((limit != 0).then(|| Duration::from_millis(u64::from(limit))))
+        target.change(Step::Lock, (limit != 0).then(|| Duration::from_millis(u64::from(limit))))
     }
 
     Nothing Legal fn cuCheckpointProcessCheckpoint(process: i32, arguments: In<[u64; 8]>) {
-        own(process)?;
+        let target = checkpoint::find(process)?;
         reserved(arguments)?;
-        checkpoint::checkpoint()
+        target.change(Step::Checkpoint, None)
     }
 
     Nothing Legal fn cuCheckpointProcessRestore(process: i32, arguments: In<RestoreArguments>) {
-        own(process)?;
+        let target = checkpoint::find(process)?;
         check_pairs(arguments)?;
-        checkpoint::restore()
+        target.change(Step::Restore, None)
     }
 
     Nothing Legal fn cuCheckpointProcessUnlock(process: i32, arguments: In<[u64; 8]>) {
-        own(process)?;
+        let target = checkpoint::find(process)?;
         reserved(arguments)?;
-        checkpoint::unlock()
+        target.change(Step::Unlock, None)
     }
 
     Context Legal fn cuCoredumpGetAttribute(setting: u32, value: Out<u8>, size: Out<usize>) {

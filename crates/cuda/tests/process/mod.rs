@@ -199,9 +199,9 @@ fn the_process_is_locked_and_checkpointed() {
             ("cuCheckpointProcessLock", &[own, at(&mut reserved)], INVALID_VALUE),
             ("cuCheckpointProcessLock", &[0, 0], OPERATING_SYSTEM),
             ("cuCheckpointProcessLock", &[u64::from(u32::MAX), 0], OPERATING_SYSTEM),
-            ("cuCheckpointProcessLock", &[1, 0], NOT_SUPPORTED),
             ("cuCheckpointProcessGetState", &[own, 0], INVALID_VALUE),
-            ("cuCheckpointProcessGetRestoreThreadId", &[own, at(&mut state)], NOT_SUPPORTED),
+            ("cuCheckpointProcessGetRestoreThreadId", &[own, 0], INVALID_VALUE),
+            ("cuCheckpointProcessGetRestoreThreadId", &[own, at(&mut state)], OK),
             ("cuCheckpointProcessLock", &[own, 0], OK),
             ("cuCheckpointProcessLock", &[own, 0], ILLEGAL_STATE),
         ]);
