@@ -26,6 +26,8 @@ I8, I32, I64, U32 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64), n
 HALF_ULP = {F64: 2.0**-53, F32: 2.0**-24, F16: 2.0**-11, BF16: 2.0**-8, E4M3: 2.0**-4, E5M2: 2.0**-3}
 SHORT = {F16: "f16", F32: "f32", F64: "f64", BF16: "bf16", E4M3: "e4m3", E5M2: "e5m2", I8: "i8", I32: "i32", I64: "i64", U32: "u32"}
 CASES = {}
+# PTX in the source.
+NVIDIA_ONLY = {"assembly"}
 
 
 def case(name, least=80, most=129, **parameters):

@@ -1,5 +1,6 @@
-"""Device memory for Triton without PyTorch: numpy arrays that are copied by the CUDA driver."""
+"""Device memory for Triton without PyTorch: numpy arrays that are copied by the driver, CUDA's or HIP's."""
 import ctypes
+import os
 
 import ml_dtypes
 import numpy as np
@@ -15,16 +16,49 @@ NAMES = {
     ]
 }
 
-_cuda = ctypes.CDLL("libcuda.so.1")
+# Set by the suite's `--amd`.
+AMD = bool(os.environ.get("TRITON_SUITE_AMD"))
+# HIP's functions with the same parameters.
+IN_HIP = {
+    "cuMemAlloc_v2": "hipMalloc", "cuMemFree_v2": "hipFree", "cuMemcpyHtoD_v2": "hipMemcpyHtoD", "cuMemcpyDtoH_v2": "hipMemcpyDtoH",
+}
+
+_library = ctypes.CDLL("libamdhip64.so" if AMD else "libcuda.so.1")
+
+
+def function(name):
+    """The driver's function that CUDA has under this name."""
+    return getattr(_library, IN_HIP[name] if AMD else name)
 
 
 def call(name, *arguments):
     """Calls a driver function."""
-    status = getattr(_cuda, name)(*arguments)
+    status = function(name)(*arguments)
+    if status and AMD:
+        _library.hipGetErrorName.restype = ctypes.c_char_p
+        raise RuntimeError(f"{IN_HIP[name]}: {_library.hipGetErrorName(status).decode()}")
     if status:
         text = ctypes.c_char_p()
-        _cuda.cuGetErrorName(status, ctypes.byref(text))
+        _library.cuGetErrorName(status, ctypes.byref(text))
         raise RuntimeError(f"{name}: {(text.value or b'?').decode()}")
+
+
+def begin_amd():
+    """Makes Triton use its driver for AMD and returns the device's name."""
+    import triton
+    from triton.backends.amd.driver import HIPDriver, HIPLauncher, HIPUtils
+
+    class Driver(HIPDriver):
+        """Triton's own, without PyTorch, which it asks for the current device and stream."""
+
+        def __init__(self):
+            self.utils, self.launcher_cls = HIPUtils(), HIPLauncher
+            self.get_current_device = lambda: 0
+            self.get_current_stream = lambda device: 0
+
+    driver = Driver()
+    triton.runtime.driver.set_active(driver)
+    return driver.get_current_target().arch
 
 
 def begin():
@@ -86,7 +120,7 @@ class Tensor:
         return array
 
     def __del__(self):
-        _cuda.cuMemFree_v2(self._address)
+        function("cuMemFree_v2")(self._address)
 
 
 def empty(shape, kind):
