@@ -2,13 +2,14 @@
 //!
 //! Prints a Markdown table of minimum times in milliseconds. An engine with a wrong result is reported and
 //! gets no time. With `--ptx DIR`, it instead compares Anywarp on the repository's PTX with Anywarp on the
-//! PTX in a folder, in alternating runs.
+//! PTX in a folder, in alternating runs. With `--amd`, it compares PTX with the kernels as AMD code.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use bench::cuda::{Cuda, Interface};
 use bench::engine::Engine;
-use bench::{cases, cuda::Cuda, host::Host, opencl::OpenCl, table};
+use bench::{amd, cases, host::Host, opencl::OpenCl, table};
 use clap::Parser;
 
 #[derive(Parser)]
@@ -32,7 +33,11 @@ struct Args {
     /// other engines
     #[arg(long, conflicts_with = "peers")]
     ptx: Option<PathBuf>,
-    /// Path of the driver library
+    /// Compare Anywarp on PTX and on AMD code for gfx906 (waves of 64 lanes) and gfx1100 (32 lanes), which
+    /// clang++-19 compiles, through HIP's library, without other engines
+    #[arg(long, conflicts_with_all = ["peers", "ptx"])]
+    amd: bool,
+    /// Path of the driver library; with `--amd`, of HIP's
     #[arg(long)]
     library: Option<PathBuf>,
     /// Passed by cargo
@@ -40,10 +45,37 @@ struct Args {
     bench: bool,
 }
 
-/// The driver library of the release build.
-fn built_library() -> PathBuf {
+/// A library of the release build.
+fn built_library(name: &str) -> PathBuf {
     let exe = std::env::current_exe().unwrap_or_default();
-    exe.ancestors().nth(2).map(|p| p.join("lib-anywarp/libcuda.so.1")).unwrap_or_default()
+    exe.ancestors().nth(2).map(|p| p.join("lib-anywarp").join(name)).unwrap_or_default()
+}
+
+/// Compares PTX with AMD code: minimum times, and the speed of AMD code as a part of PTX's.
+fn compare_amd(args: &Args, kernels: &Path) -> Result<()> {
+    // SAFETY: no other thread runs yet. The library reads the variable when it is opened.
+    unsafe { std::env::set_var("ANYWARP_HIP_ARCH", amd::TARGETS.join(",")) };
+    let folder = tempfile::tempdir()?;
+    amd::compile(kernels, folder.path())?;
+    let library = args.library.clone().unwrap_or_else(|| built_library("libamdhip64.so.6"));
+    let on =
+        |device, folder: &Path, extension| Cuda::with(&library, folder, Interface::Hip { device, extension });
+    let [first, second] = amd::TARGETS.map(|target| folder.path().join(target));
+    // Devices for AMD code come first.
+    let mut engines = [on(2, kernels, "ptx")?, on(0, &first, "hsaco")?, on(1, &second, "hsaco")?];
+    let mut host = Host::new(kernels)?;
+    let names = amd::TARGETS.join(" | ");
+    println!("| kernel | PTX | {names} | speed of {} |", amd::TARGETS.join(" | speed of "));
+    println!("|---|---|---|---|---|---|");
+    for case in chosen(args) {
+        let want = answer(&mut host, &case)?;
+        let ready = engines.iter_mut().try_for_each(|engine| check(engine, &case, &want));
+        match ready.and_then(|()| table::measure_in_turn(&mut engines, args.runs)) {
+            Ok(times) => println!("{}", table::speed_row(&case, &times)),
+            Err(error) => eprintln!("{}: {error:#}", case.title),
+        }
+    }
+    Ok(())
 }
 
 /// Compares the repository's PTX with that of another folder: minimum times, and the ratio of the second to
@@ -86,7 +118,10 @@ fn check(engine: &mut dyn Engine, case: &cases::Case, want: &[u32]) -> Result<()
 fn main() -> Result<()> {
     let args = Args::parse();
     let kernels = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels");
-    let library = args.library.clone().unwrap_or_else(built_library);
+    if args.amd {
+        return compare_amd(&args, &kernels);
+    }
+    let library = args.library.clone().unwrap_or_else(|| built_library("libcuda.so.1"));
     if let Some(other) = &args.ptx {
         return compare_ptx(&args, &library, &kernels, other);
     }

@@ -1,4 +1,4 @@
-//! Anywarp (or any other driver), used through `libcuda.so.1` like any client.
+//! Anywarp (or any other driver), used through `libcuda.so.1` or `libamdhip64.so.6` like any client.
 
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -20,9 +20,39 @@ struct Step {
     values: Vec<u64>,
 }
 
+/// Through which interface a driver is used. Where both have a function, it has the same parameters.
+#[derive(Clone, Copy, Debug)]
+pub enum Interface {
+    /// CUDA's, on device 0, with the PTX of the kernels.
+    Cuda,
+    /// HIP's, on the device with this number, with the kernels' files of this extension.
+    Hip {
+        /// The device's number.
+        device: c_int,
+        /// `ptx` or `hsaco`.
+        extension: &'static str,
+    },
+}
+
+/// The functions in CUDA's and in HIP's interface.
+const IN_HIP: &[(&str, &str)] = &[
+    ("cuInit", "hipInit"),
+    ("cuMemAlloc_v2", "hipMalloc"),
+    ("cuMemFree_v2", "hipFree"),
+    ("cuMemcpyHtoD_v2", "hipMemcpyHtoD"),
+    ("cuMemcpyDtoH_v2", "hipMemcpyDtoH"),
+    ("cuModuleLoad", "hipModuleLoad"),
+    ("cuModuleUnload", "hipModuleUnload"),
+    ("cuModuleGetGlobal_v2", "hipModuleGetGlobal"),
+    ("cuModuleGetFunction", "hipModuleGetFunction"),
+    ("cuLaunchKernel", "hipModuleLaunchKernel"),
+    ("cuCtxSynchronize", "hipDeviceSynchronize"),
+];
+
 /// A driver library with one context.
 pub struct Cuda {
     library: Library,
+    interface: Interface,
     kernels: PathBuf,
     module: Handle,
     buffers: Vec<(u64, usize)>,
@@ -33,36 +63,64 @@ pub struct Cuda {
 /// Calls a function of the library by name and converts its status to a `Result`.
 macro_rules! call {
     ($self:expr, $name:literal, ($($ty:ty),*), ($($arg:expr),*)) => {{
-        // SAFETY: the signature is that of this function in cuda.h.
-        let f = unsafe { $self.library.get::<unsafe extern "C" fn($($ty),*) -> c_int>($name.as_bytes()) }
-            .with_context(|| format!("the library has no {}", $name))?;
+        let name = $self.interface.name($name);
+        // SAFETY: the signature is that of this function in cuda.h, and in HIP's header.
+        let f = unsafe { $self.library.get::<unsafe extern "C" fn($($ty),*) -> c_int>(name.as_bytes()) }
+            .with_context(|| format!("the library has no {name}"))?;
         // SAFETY: the pointers are valid for the call, as cuda.h requires.
         let code = unsafe { f($($arg),*) };
         if code != 0 {
-            bail!("{} returned {code}", $name);
+            bail!("{name} returned {code}");
         }
     }};
 }
 
+impl Interface {
+    /// The name of a function that CUDA has under this name.
+    fn name(self, name: &'static str) -> &'static str {
+        match self {
+            Interface::Cuda => name,
+            Interface::Hip { .. } => IN_HIP.iter().find(|row| row.0 == name).map_or(name, |row| row.1),
+        }
+    }
+}
+
 impl Cuda {
-    /// Opens the library and creates a context on device 0.
+    /// Opens CUDA's library and creates a context on device 0.
     pub fn new(library: &Path, kernels: &Path) -> Result<Self> {
+        Self::with(library, kernels, Interface::Cuda)
+    }
+
+    /// Opens a library with this interface.
+    pub fn with(library: &Path, kernels: &Path, interface: Interface) -> Result<Self> {
         // SAFETY: loading a driver library runs its initialisers, as in any client.
         let library =
             unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
         let this = Cuda {
             library,
+            interface,
             kernels: kernels.to_path_buf(),
             module: ptr::null_mut(),
             buffers: vec![],
             first: vec![],
             steps: vec![],
         };
-        let mut context: Handle = ptr::null_mut();
         call!(this, "cuInit", (c_uint), (0));
+        if !matches!(interface, Interface::Cuda) {
+            return Ok(this);
+        }
+        let mut context: Handle = ptr::null_mut();
         call!(this, "cuDevicePrimaryCtxRetain", (*mut Handle, c_int), (&mut context, 0));
         call!(this, "cuCtxSetCurrent", (Handle), (context));
         Ok(this)
+    }
+
+    /// Makes the device current: another engine may use the same library.
+    fn enter(&self) -> Result<()> {
+        if let Interface::Hip { device, .. } = self.interface {
+            call!(self, "hipSetDevice", (c_int), (device));
+        }
+        Ok(())
     }
 
     fn drop_case(&mut self) -> Result<()> {
@@ -128,8 +186,13 @@ impl Engine for Cuda {
     }
 
     fn prepare(&mut self, case: &Case) -> Result<()> {
+        self.enter()?;
         self.drop_case()?;
-        let file = self.kernels.join(format!("{}.ptx", case.ptx));
+        let extension = match self.interface {
+            Interface::Cuda => "ptx",
+            Interface::Hip { extension, .. } => extension,
+        };
+        let file = self.kernels.join(format!("{}.{extension}", case.ptx));
         let name = CString::new(file.to_string_lossy().as_bytes())?;
         call!(self, "cuModuleLoad", (*mut Handle, *const i8), (&mut self.module, name.as_ptr().cast()));
         for words in &case.buffers {
@@ -180,11 +243,13 @@ impl Engine for Cuda {
     }
 
     fn run(&mut self) -> Result<()> {
+        self.enter()?;
         self.enqueue()?;
         self.synchronise()
     }
 
     fn read(&mut self, index: usize) -> Result<Vec<u32>> {
+        self.enter()?;
         let (address, words) = self.buffers[index];
         let mut out = vec![0u32; words];
         call!(
@@ -197,6 +262,7 @@ impl Engine for Cuda {
     }
 
     fn reset(&mut self) -> Result<()> {
+        self.enter()?;
         for (words, &(address, _)) in self.first.iter().zip(&self.buffers) {
             call!(
                 self,

@@ -4,6 +4,7 @@
 //! the results. Anywarp is used through its `libcuda.so.1` like by any client, OpenCL runtimes through the
 //! loader library, and gcc's loops as a shared library that is compiled at run time.
 
+pub mod amd;
 pub mod cases;
 pub mod cuda;
 pub mod engine;

@@ -22,13 +22,13 @@ pub fn measure(engine: &mut dyn Engine, runs: u32) -> Result<f64> {
     Ok(best)
 }
 
-/// The minimum times in milliseconds of alternating runs of two engines, so that temporary slowdowns of the
-/// machine affect both: at least `runs` of each, and for at least a second.
-pub fn measure_in_turn(engines: &mut [impl Engine; 2], runs: u32) -> Result<[f64; 2]> {
+/// The minimum times in milliseconds of alternating runs of several engines, so that temporary slowdowns of the
+/// machine affect all: at least `runs` of each, and for at least a second.
+pub fn measure_in_turn<const N: usize>(engines: &mut [impl Engine; N], runs: u32) -> Result<[f64; N]> {
     for engine in engines.iter_mut() {
         engine.run()?;
     }
-    let mut best = [f64::INFINITY; 2];
+    let mut best = [f64::INFINITY; N];
     let start = Instant::now();
     let mut done = 0;
     while done < runs || (start.elapsed().as_secs_f64() < 1.0 && done < 100) {
@@ -105,4 +105,12 @@ pub fn row(case: &Case, times: &[Option<f64>]) -> String {
 /// A Markdown row: the case, two times in milliseconds, and the ratio of the second to the first.
 pub fn ratio_row(case: &Case, [first, second]: [f64; 2]) -> String {
     format!("| {} | {} | {} | {:.2} |", case.title, figure(first), figure(second), second / first)
+}
+
+/// A Markdown row: the case, times in milliseconds, and the speed of each but the first as a part of the first's.
+pub fn speed_row(case: &Case, times: &[f64]) -> String {
+    let first = times.first().copied().unwrap_or(f64::NAN);
+    let figures = times.iter().map(|&ms| format!(" {} |", figure(ms)));
+    let speeds = times.iter().skip(1).map(|ms| format!(" {:.2} |", first / ms));
+    format!("| {} |{}", case.title, figures.chain(speeds).collect::<String>())
 }
