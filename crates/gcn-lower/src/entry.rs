@@ -36,6 +36,10 @@ pub(crate) fn lower(
         return Err(at_entry(message));
     }
     state.parameters = info.param_size;
+    // Without metadata it is not known where the arguments end and what the launch writes begins.
+    if kernel.metadata.is_some() {
+        state.fills = info.fills.clone();
+    }
     state.mode = Mode::of_kernel(&kernel.descriptor);
     state.vgprs = kernel.descriptor.vgprs().min(256) as u16;
     state.initial(&kernel.descriptor, &layout).map_err(at_entry)?;

@@ -7,12 +7,12 @@
 //! large. As AMD's documents say, functions of f32 flush subnormal operands and results. A NaN that an
 //! operation gives is wave IR's canonical NaN, and signalling NaNs count as quiet ones.
 
-use wave::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, Op, Round, ShiftOp};
+use wave::op::{ApproxOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, Op, Round, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use crate::error::Result;
-use crate::registers::Registers;
+use crate::registers::{Known, Registers};
 
 /// Bits of the fraction, and the bias of the exponent.
 pub(crate) fn shape(fmt: Fmt) -> (u32, i32) {
@@ -459,6 +459,9 @@ impl Registers {
     /// Whether a float is of one of the classes of a mask: from bit 0 on a signalling NaN, a quiet NaN, -∞, a
     /// negative normal or subnormal number, -0, 0, a positive subnormal or normal number, ∞.
     pub fn class(&mut self, fmt: Fmt, a: Value, mask: Value) -> Value {
+        if let Some(Known::Constant(mask)) = self.known(mask) {
+            return self.one_of_classes(fmt, a, mask);
+        }
         let size = self.signed(fmt, a, true, false);
         let ty = fmt.ty();
         let (zero, last) = (self.constant(ty, 0), self.constant(ty, infinity(fmt)));
@@ -482,6 +485,44 @@ impl Registers {
         self.resized(bit, Ty::I1)
     }
 
+    /// The same for a mask that is known: a test for each class, of both signs at once if the mask has both.
+    fn one_of_classes(&mut self, fmt: Fmt, a: Value, mask: u64) -> Value {
+        let ty = fmt.ty();
+        let size = self.signed(fmt, a, true, false);
+        let zero = self.constant(ty, 0);
+        let negative = self.compare(IntCmp::LtS, a, zero);
+        let positive = self.not(negative);
+        let (one, last) = (1u64 << shape(fmt).0, infinity(fmt));
+        let quiet = last | one >> 1;
+        let most = ty.mask() as u64 >> 1;
+        // The bits of the negative and the positive class, and the least and the greatest size.
+        let classes = [
+            (0, 0, last + 1, quiet - 1),
+            (1, 1, quiet, most),
+            (2, 9, last, last),
+            (3, 8, one, last - 1),
+            (4, 7, 1, one - 1),
+            (5, 6, 0, 0),
+        ];
+        let mut any = self.constant(Ty::I1, 0);
+        for (below, above, least, greatest) in classes {
+            let of_sign = match (mask >> below & 1 == 1, mask >> above & 1 == 1) {
+                (false, false) => continue,
+                (true, true) => None,
+                (true, false) => Some(negative),
+                (false, true) => Some(positive),
+            };
+            let (least, length) = (self.constant(ty, least), self.constant(ty, greatest - least));
+            let distance = self.int(IntOp::Sub, size, least);
+            let mut is = self.compare(IntCmp::LeU, distance, length);
+            if let Some(sign) = of_sign {
+                is = self.int(IntOp::And, is, sign);
+            }
+            any = self.either(any, is);
+        }
+        any
+    }
+
     /// A function of the transcendental unit.
     pub fn transcendental(&mut self, name: &str, fmt: Fmt, a: Value) -> Result<Value> {
         // Reciprocals and roots that need no more than one operation.
@@ -493,6 +534,16 @@ impl Registers {
         if let Some(op) = single.filter(|_| fmt != Fmt::F16) {
             let mode = FloatMode { ftz: fmt == Fmt::F32, ..FloatMode::rn(fmt) };
             return Ok(self.op1(Op::FloatUn(op, mode), &[a]));
+        }
+        // As precise as the hardware's, and fast.
+        let near = match name {
+            "rsq" => Some(ApproxOp::Rsqrt),
+            "exp" => Some(ApproxOp::Ex2),
+            "log" => Some(ApproxOp::Lg2),
+            _ => None,
+        };
+        if let Some(op) = near.filter(|_| fmt == Fmt::F32) {
+            return Ok(self.op1(Op::Approx { op, fmt, ftz: true }, &[a]));
         }
         let mut a = a;
         if fmt == Fmt::F32 {

@@ -9,6 +9,7 @@ use gcn::Generation;
 use gcn::isa::{Inst, Mod, Role, Special, Value as Place};
 use gcn::object::{Field, Kernel, KernelDescriptor};
 use wave::func::Slot;
+use wave::launch::{Fill, Filled};
 use wave::op::{Builtin, Guard, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
 use wave::{BlockCall, Terminator, Ty, Value};
 
@@ -188,10 +189,51 @@ impl Registers {
         Ok(address)
     }
 
+    /// A word of the parameter buffer that holds the launch's dimensions, from registers: code is compiled for
+    /// a block's size, which is then a constant.
+    pub fn dimension_word(&mut self, at: i64) -> Option<Value> {
+        let inside = |fill: &&Fill| (at..at + 4).contains(&i64::from(fill.offset));
+        let fills: Vec<Fill> = self.fills.iter().filter(inside).copied().collect();
+        let fits = |fill: &Fill| i64::from(fill.offset + fill.size) <= at + 4;
+        if fills.iter().map(|fill| fill.size).sum::<u32>() != 4 || !fills.iter().all(fits) {
+            return None;
+        }
+        let mut word = None;
+        for fill in fills {
+            let part = self.dimension(fill.what)?;
+            let by = self.word(8 * (i64::from(fill.offset) - at) as u32);
+            let part = self.shift(ShiftOp::Shl, part, by);
+            word = Some(match word {
+                None => part,
+                Some(other) => self.int(IntOp::Or, other, part),
+            });
+        }
+        word
+    }
+
+    /// What a launch writes, if it is a dimension.
+    fn dimension(&mut self, what: Filled) -> Option<Value> {
+        let grid = [SReg::NctaidX, SReg::NctaidY, SReg::NctaidZ];
+        let block = [SReg::NtidX, SReg::NtidY, SReg::NtidZ];
+        let mut read = |list: [SReg; 3], axis| Some(self.op1(Op::Special(*list.get(axis)?), &[]));
+        match what {
+            Filled::Grid(axis) => read(grid, axis),
+            Filled::Block(axis) => read(block, axis),
+            Filled::Threads(axis) => {
+                let (groups, threads) = (read(grid, axis)?, read(block, axis)?);
+                Some(self.int(IntOp::Mul, groups, threads))
+            }
+            _ => None,
+        }
+    }
+
     /// A word of the parameter buffer.
     pub fn parameter_word(&mut self, at: i64) -> Result<Value> {
         if !self.is_parameter(at, 4) {
             return Err(format!("an argument at {at}, outside of the kernel's arguments"));
+        }
+        if let Some(word) = self.dimension_word(at) {
+            return Ok(word);
         }
         let offset = i32::try_from(at).map_err(|_| "the offset is too large")?;
         let (zero, guard) = (self.constant(Ty::I64, 0), Guard::Always);

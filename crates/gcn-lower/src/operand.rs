@@ -156,6 +156,10 @@ impl Registers {
             _ => 1 << 31,
         };
         let ty = self.func.ty(value);
+        let key = (value, o.abs, o.neg, sign);
+        if let Some(made) = self.modified.get(&key) {
+            return Ok(*made);
+        }
         if o.abs {
             let rest = self.constant(ty, !sign);
             value = self.int(IntOp::And, value, rest);
@@ -164,6 +168,7 @@ impl Registers {
             let sign = self.constant(ty, sign);
             value = self.int(IntOp::Xor, value, sign);
         }
+        self.modified.insert(key, value);
         Ok(value)
     }
 

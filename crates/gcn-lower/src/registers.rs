@@ -5,6 +5,7 @@ use crate::mode::Mode;
 use gcn::Generation;
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
+use wave::launch::Fill;
 use wave::op::{IntCmp, IntOp, IntUnOp, SReg, ShiftOp, VoteMode};
 use wave::ssa::Ssa;
 use wave::{Block, Function, Inst, Loc, Op, Ty, Value, Width};
@@ -53,6 +54,9 @@ pub(crate) enum Known {
     Image(i64),
 }
 
+/// A denominator and a numerator: values, or constants, of which each use is a value of its own.
+pub(crate) type Division = [std::result::Result<u64, Value>; 2];
+
 /// The state.
 pub(crate) struct Registers {
     pub func: Function,
@@ -89,6 +93,13 @@ pub(crate) struct Registers {
     pub postponed: Option<Vec<(Reg, Value)>>,
     /// Bytes of the parameter buffer.
     pub parameters: u32,
+    /// The denominator and numerator of the division that a flag of `v_div_scale`, and a quotient of
+    /// `v_div_fmas`, belong to.
+    pub divisions: HashMap<Value, Division>,
+    /// Operands with their sign changed or removed, as this block has made them.
+    pub modified: HashMap<(Value, bool, bool, u64), Value>,
+    /// Words of it that the launch writes.
+    pub fills: Vec<Fill>,
     /// What is known of values.
     known: HashMap<Value, Known>,
     /// The sums of two words, by their carry: what was added, and the result.
@@ -134,6 +145,9 @@ impl Registers {
             refused: None,
             postponed: None,
             parameters: 0,
+            divisions: HashMap::new(),
+            modified: HashMap::new(),
+            fills: Vec::new(),
             known: HashMap::new(),
             sums: HashMap::new(),
             all: None,
@@ -155,6 +169,7 @@ impl Registers {
         self.mode = *self.modes.entry(block).or_insert(mode);
         self.halves.clear();
         self.bits.clear();
+        self.modified.clear();
     }
 
     /// Goes on in a block that belongs to the same instruction.
@@ -162,6 +177,7 @@ impl Registers {
         self.block = block;
         self.halves.clear();
         self.bits.clear();
+        self.modified.clear();
     }
 
     /// The type of lane masks.
@@ -263,6 +279,14 @@ impl Registers {
     /// What is known of a value.
     pub fn known(&self, value: Value) -> Option<Known> {
         self.known.get(&value).copied()
+    }
+
+    /// A denominator and a numerator, to be compared with others.
+    pub fn division(&self, denominator: Value, numerator: Value) -> Division {
+        [denominator, numerator].map(|value| match self.known(value) {
+            Some(Known::Constant(bits)) => Ok(bits),
+            _ => Err(value),
+        })
     }
 
     /// The address of a place in the object's image.

@@ -99,7 +99,13 @@ impl Registers {
         for role in [Role::Soffset, Role::Offset] {
             match inst.operand(role) {
                 Some(Operand { value: Place::Imm(value), .. }) => constant += value,
-                Some(o) if !matches!(o.value, Place::Off) => register = Some(self.read(o)?),
+                Some(o) if !matches!(o.value, Place::Off) => {
+                    let value = self.read(o)?;
+                    match self.known(value) {
+                        Some(Known::Constant(value)) => constant += i64::from(value as u32),
+                        _ => register = Some(value),
+                    }
+                }
                 _ => {}
             }
         }
@@ -138,6 +144,13 @@ impl Registers {
             if matches!(kind, Kind::Store) {
                 let data = self.get(Reg::Scalar(first + word));
                 self.store_together(address, offset, data, None);
+                continue;
+            }
+            if space == Space::Param
+                && part.is_none()
+                && let Some(value) = self.dimension_word(i64::from(offset))
+            {
+                self.set(Reg::Scalar(first + word), value);
                 continue;
             }
             let (ty, signed) = part.map_or((Ty::I32, false), |row| (row.1, row.2));

@@ -1,7 +1,7 @@
 //! Vector instructions.
 
 use gcn::isa::{Inst, Mod, Role};
-use wave::op::{IntCmp, IntOp, Op, PrmtMode, ShiftOp};
+use wave::op::{FloatOp, IntCmp, IntOp, Op, PrmtMode, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -24,6 +24,9 @@ impl Registers {
     }
 
     fn vector_in_lanes(&mut self, inst: &Inst, name: &str) -> Result<()> {
+        if self.division_step(inst, name)? {
+            return Ok(());
+        }
         if let Some(row) = table::vector().rows.get(name) {
             return self.meant(inst, row);
         }
@@ -35,6 +38,52 @@ impl Registers {
             return Ok(());
         }
         self.other_vector(inst, name)
+    }
+
+    /// Steps of a division. Compilers divide by a sequence that begins with `v_div_scale` and ends with
+    /// `v_div_fmas` and `v_div_fixup`, whose result is the quotient, rounded once.
+    fn division_step(&mut self, inst: &Inst, name: &str) -> Result<bool> {
+        let Some((step, fmt)) = name.strip_prefix("v_div_").and_then(|rest| rest.rsplit_once('_')) else {
+            return Ok(false);
+        };
+        let fmt = match fmt {
+            "f32" => Fmt::F32,
+            "f64" => Fmt::F64,
+            _ => return Ok(false),
+        };
+        let form = Form::Float(fmt);
+        match step {
+            "fmas" => {
+                let Some(row) = table::vector().rows.get(name) else { return Ok(false) };
+                let vcc = self.get(Reg::Vcc);
+                let flag = self.flag(vcc);
+                self.meant(inst, row)?;
+                if let Some(division) = self.divisions.get(&flag).copied() {
+                    let quotient = self.get(Reg::Vector(vgpr(inst, Role::Vdst)?));
+                    self.divisions.insert(quotient, division);
+                }
+                Ok(true)
+            }
+            "fixup" => {
+                let mut of = |number| self.source_as(inst, number, form).map(|values| values[0]);
+                let (quotient, denominator, numerator) = (of(0)?, of(1)?, of(2)?);
+                // Of doubles, the lower word is the one that was noted.
+                let (quotient, _) = match fmt {
+                    Fmt::F64 => self.halves(quotient),
+                    _ => (quotient, quotient),
+                };
+                if self.divisions.get(&quotient) != Some(&self.division(denominator, numerator)) {
+                    return Ok(false);
+                }
+                let mode = self.float_mode(fmt);
+                let value = self.op1(Op::Float(FloatOp::Div, mode), &[numerator, denominator]);
+                let clamp = inst.modifier(Mod::Clamp) == 1;
+                let value = self.modified(value, fmt, inst.modifier(Mod::Omod), clamp)?;
+                self.write_as(inst, form, &[value])?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// An instruction that a row of the table describes.
@@ -195,6 +244,9 @@ impl Registers {
                 let (a, denominator, numerator) = (of(0)?, of(1)?, of(2)?);
                 let (value, flag) = self.divided_scale(fmt, a, denominator, numerator);
                 let mask = self.ballot(flag);
+                let flag = self.flag(mask);
+                let division = self.division(denominator, numerator);
+                self.divisions.insert(flag, division);
                 self.write_scalar(operand(inst, Role::Sdst)?, mask)?;
                 let (omod, clamp) = (inst.modifier(Mod::Omod), inst.modifier(Mod::Clamp) == 1);
                 let value = self.modified(value, fmt, omod, clamp)?;

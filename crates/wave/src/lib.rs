@@ -16,6 +16,7 @@ pub mod fold;
 pub mod func;
 pub mod inline;
 pub mod interp;
+pub mod lanes;
 pub mod launch;
 pub mod layout;
 pub mod mbarrier;

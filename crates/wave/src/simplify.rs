@@ -14,6 +14,9 @@ use crate::types::Ty;
 /// of a warp do not wrap.
 const NARROW: i128 = 1 << 30;
 
+/// Most operations that are looked through.
+const DEPTH: u32 = 6;
+
 /// Simplifies a function given the ranges of its values; `register` returns the range of a special register
 /// if it is known. Results of lanes that are not present may change, those of others do not.
 pub fn simplify(func: &mut Function, register: &dyn Fn(SReg) -> Option<Range>) {
@@ -93,6 +96,13 @@ impl Pass {
             self.stands.insert(r, v);
             return;
         }
+        if let Op::Int(op @ (IntOp::Or | IntOp::Xor), ty) = &mut inst.op
+            && *ty != Ty::I1
+            && self.are_apart(inst.args[0], inst.args[1], b)
+        {
+            // No bit is set in both, and patterns between lanes stay in a sum.
+            *op = IntOp::Add;
+        }
         if let Op::Zext { from: Ty::I32, to: Ty::I64 } = inst.op
             && self.ranges.at(inst.args[0], b).is_natural()
         {
@@ -121,6 +131,72 @@ impl Pass {
         v
     }
 
+    /// Whether all bits of one value are below those of the other.
+    fn are_apart(&self, x: Value, y: Value, b: Block) -> bool {
+        let below = |low: Value, high: Value| {
+            let zeros = self.zeros(high, DEPTH);
+            zeros > 0 && self.ranges.at(low, b).umax < 1 << zeros
+        };
+        below(x, y) || below(y, x)
+    }
+
+    /// The number of low bits of a value that are zero, as far as operations show it.
+    fn zeros(&self, v: Value, depth: u32) -> u32 {
+        let Some(inst) = self.made.get(&self.found(v)).filter(|_| depth > 0) else { return 0 };
+        let of = |i: usize| self.zeros(inst.args[i], depth - 1);
+        let constant = |i: usize| match self.made.get(&self.found(inst.args[i])).map(|made| &made.op) {
+            Some(Op::Const { bits, .. }) => Some(*bits),
+            _ => None,
+        };
+        match inst.op {
+            Op::Const { bits: 0, ty } => ty.bits(),
+            Op::Const { bits, .. } => bits.trailing_zeros(),
+            Op::Shift(ShiftOp::Shl, ty) => match constant(1) {
+                Some(by) if by < u128::from(ty.bits()) => (of(0) + by as u32).min(ty.bits()),
+                _ => of(0),
+            },
+            Op::Int(IntOp::Mul, ty) => (of(0) + of(1)).min(ty.bits()),
+            Op::Int(IntOp::And, _) => of(0).max(of(1)),
+            Op::Int(IntOp::Add | IntOp::Sub | IntOp::Or | IntOp::Xor, _) => of(0).min(of(1)),
+            Op::Zext { from, to } | Op::Sext { from, to } if to > from => of(0),
+            _ => 0,
+        }
+    }
+
+    /// The value that was put into a field of bits of a word, by shifts and sums that do not overlap.
+    fn field(&self, word: Value, position: u32, length: u32, b: Block) -> Option<Value> {
+        let end = position + length;
+        let mut word = self.found(word);
+        let mut stripped = false;
+        // Parts above or below the field do not matter.
+        for _ in 0..DEPTH {
+            let Some(Inst { op: Op::Int(IntOp::Or | IntOp::Add, Ty::I32), args, .. }) = self.made.get(&word)
+            else {
+                break;
+            };
+            let [x, y] = [self.found(args[0]), self.found(args[1])];
+            if !self.are_apart(x, y, b) {
+                break;
+            }
+            let outside = |v: Value| self.zeros(v, DEPTH) >= end || self.ranges.at(v, b).umax < 1 << position;
+            word = match (outside(x), outside(y)) {
+                (true, false) => y,
+                (false, true) => x,
+                _ => return None,
+            };
+            stripped = true;
+        }
+        if position == 0 {
+            return (stripped && self.ranges.at(word, b).umax < 1 << length).then_some(word);
+        }
+        let inst = self.made.get(&word)?;
+        let Op::Shift(ShiftOp::Shl, Ty::I32) = inst.op else { return None };
+        let by = self.ranges.at(inst.args[1], b).constant()?;
+        let value = self.found(inst.args[0]);
+        (by == u128::from(position) && end <= 32 && self.ranges.at(value, b).umax < 1 << length)
+            .then_some(value)
+    }
+
     /// The value that an operation merely copies.
     fn copied(&self, inst: &Inst, b: Block) -> Option<Value> {
         let range = |i: usize| self.ranges.at(inst.args[i], b);
@@ -142,7 +218,12 @@ impl Pass {
                         let keeps = |x: Range, m: Range| {
                             m.constant().is_some_and(|m| (m + 1).is_power_of_two() && x.umax <= m as i128)
                         };
-                        first(keeps(a, c)).or_else(|| second(keeps(c, a)))
+                        let low = |x: usize, m: Range| {
+                            let bits = m.constant().filter(|m| ty == Ty::I32 && (m + 1).is_power_of_two())?;
+                            self.field(inst.args[x], 0, (bits + 1).trailing_zeros(), b)
+                        };
+                        let kept = first(keeps(a, c)).or_else(|| second(keeps(c, a)));
+                        kept.or_else(|| low(0, c)).or_else(|| low(1, a))
                     }
                     IntOp::MinS => first(a.smax <= c.smin).or_else(|| second(c.smax <= a.smin)),
                     IntOp::MaxS => first(a.smin >= c.smax).or_else(|| second(c.smin >= a.smax)),
@@ -151,7 +232,16 @@ impl Pass {
                     _ => None,
                 }
             }
+            Op::Shift(ShiftOp::ShrU, Ty::I32) if !is(1, 0) => {
+                let by = range(1).constant().filter(|by| *by < 32)? as u32;
+                self.field(inst.args[0], by, 32 - by, b)
+            }
             Op::Shift(_, ty) if ty != Ty::I128 => first(is(1, 0)),
+            Op::Bfe { signed: false, ty: Ty::I32 } => {
+                let [position, length] = [range(1).constant()?, range(2).constant()?];
+                let fits = length > 0 && position + length <= 32;
+                self.field(inst.args[0], position as u32, length as u32, b).filter(|_| fits)
+            }
             Op::Select(_) => match range(0).constant() {
                 Some(1) => second(true),
                 Some(_) => Some(inst.args[2]),

@@ -140,7 +140,11 @@ impl Unit<'_> {
             function.kernel.as_ref().map(|k| k.required_block).filter(|b| b.iter().all(|&n| n != 0))
         };
         let block = self.block.or_else(required).unwrap_or([256, 1, 1]);
-        Specialisation::of_launch([1, 1, 1], block)
+        let spec = Specialisation::of_launch([1, 1, 1], block);
+        match self.program.module().functions.get(kernel.index()) {
+            Some(function) => spec.of_warps(function.width),
+            None => spec,
+        }
     }
 
     fn table(&self) -> String {

@@ -28,6 +28,7 @@ pub const FIRST: &[Pass] = &[
     pass("inline", "inlines calls", inline),
     pass("recurse", "turns recursive calls into jumps", recurse),
     pass("fold", "computes constants, with the block's size known", fold),
+    pass("untangle", "reads masks and halves of AMD code as flags and whole values", untangle),
     pass("simplify", "uses value ranges: decided branches, narrower arithmetic", simplify),
     pass("unreachable", "empties blocks that nothing leads to", unreachable),
 ];
@@ -172,6 +173,11 @@ fn alone(reg: SReg) -> Option<u128> {
         SReg::ClusterBlocks => Some(1),
         _ => None,
     }
+}
+
+fn untangle(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
+    wave::lanes::untangle(func);
+    Ok(())
 }
 
 fn simplify(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {

@@ -70,6 +70,11 @@ impl Kernel<'_> {
     }
 
     fn agree(&mut self, inst: &Inst) -> Result<()> {
+        if self.facts.uniformity.values[inst.args[0].index()].is_uniform() {
+            let one = self.first_lane(inst.args[0]);
+            self.define(inst.results[0], Rep::Uniform(one))?;
+            return self.define(inst.results[1], Rep::Uniform(Operand::int(Type::I1, 1)));
+        }
         let v = self.vector(inst.args[0]);
         let v = self.out.ir.freeze(v);
         let bits = self.mask_bits();

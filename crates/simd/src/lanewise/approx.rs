@@ -88,7 +88,8 @@ fn usually(
     let range = e.lit(Ty::I32, 0x7f00_0000);
     let above = e.bin(Bin::Sub, a, least);
     let normal = e.icmp(Cmp::Ult, above, range);
-    let bits = e.ir.bitcast(normal, Type::I32);
+    let lanes = if let Type::Vector(lanes, _) = a.ty() { usize::from(lanes) } else { 1 };
+    let bits = e.ir.bitcast(normal, Type::bits_of(lanes));
     let all = e.ir.icmp_int(Cmp::Eq, bits, -1);
     let (fast, slow, end) = (e.ir.fresh("usual"), e.ir.fresh("rare"), e.ir.fresh("either"));
     e.ir.br_likely(all, fast, slow, Likely::First);

@@ -1,0 +1,238 @@
+//! Each lane's bit of a mask: the flag that the mask was made of, instead of a shift by the lane's number. Of a
+//! word that is no mask of flags, the bit is read once, where the word is made.
+
+use std::collections::BTreeMap;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Made, order, preds, replace};
+use crate::func::{Block, Function, Inst, Loc, Value};
+use crate::op::{IntOp, IntUnOp, Op, SReg, ShiftOp, VoteMode};
+use crate::types::Ty;
+
+/// Replaces reads of lanes' bits.
+pub(super) fn read(func: &mut Function) {
+    let order = order(func);
+    let mut pass = Pass::new(func, &order);
+    let reads: Vec<(Value, Value)> = order
+        .iter()
+        .flat_map(|b| &func.block(*b).insts)
+        .filter_map(|inst| Some((inst.results.first().copied()?, pass.read_by(inst)?)))
+        .filter(|(_, mask)| pass.is_made(*mask))
+        .collect();
+    pass.needed(func, reads.iter().map(|(_, mask)| *mask).collect());
+    pass.make(func, &order);
+    let mut stands = vec![None; func.values.len()];
+    for (flag, mask) in reads {
+        stands[flag.index()] = pass.flags.get(&mask).copied();
+    }
+    replace(func, &stands);
+    without_more_lanes(func, &pass);
+}
+
+struct Pass {
+    mask: Ty,
+    made: Made,
+    /// For a block's parameter: what is passed on each edge.
+    passed: BTreeMap<Value, Vec<Value>>,
+    /// The flags that are needed.
+    wanted: Vec<Value>,
+    /// By mask.
+    flags: BTreeMap<Value, Value>,
+}
+
+impl Pass {
+    fn new(func: &Function, order: &[Block]) -> Pass {
+        let made = Made::of(func, order);
+        let mut passed: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
+        let mask = func.width.mask();
+        for &b in order {
+            for target in func.block(b).term.targets() {
+                for (p, v) in func.block(target.block).params.iter().zip(&target.args) {
+                    if func.ty(*p) == mask {
+                        passed.entry(*p).or_default().push(*v);
+                    }
+                }
+            }
+        }
+        Pass { mask, made, passed, wanted: Vec::new(), flags: BTreeMap::new() }
+    }
+
+    /// Whether a mask is made of others, so that its flags are those of the others.
+    fn is_made(&self, v: Value) -> bool {
+        match self.made.inst(v) {
+            None => self.passed.contains_key(&v),
+            Some(inst) => self.sources(inst).is_some(),
+        }
+    }
+
+    /// The masks that an operation makes a mask of; `None` if the result is no mask of flags.
+    fn sources(&self, inst: &Inst) -> Option<Vec<Value>> {
+        let all = |bits: u128| bits == self.mask.mask();
+        match inst.op {
+            Op::Vote { mode: VoteMode::Ballot, sync: false } | Op::ActiveMask => Some(vec![]),
+            Op::Const { ty, bits } if ty == self.mask && (bits == 0 || all(bits)) => Some(vec![]),
+            Op::Int(IntOp::And | IntOp::Or | IntOp::Xor, ty) if ty == self.mask => Some(inst.args.to_vec()),
+            Op::IntUn(IntUnOp::Not, ty) if ty == self.mask => Some(inst.args.to_vec()),
+            Op::Select(ty) if ty == self.mask => Some(inst.args[1..].to_vec()),
+            _ => None,
+        }
+    }
+
+    /// The mask of which an operation reads the lane's bit.
+    fn read_by(&self, inst: &Inst) -> Option<Value> {
+        let Op::Zext { from, to: Ty::I1 } = inst.op else { return None };
+        let shift = self.made.inst(inst.args[0]).filter(|_| from == self.mask)?;
+        let Op::Shift(ShiftOp::ShrU, _) = shift.op else { return None };
+        let by = self.made.inst(shift.args[1])?;
+        matches!(by.op, Op::Special(SReg::LaneId)).then_some(shift.args[0])
+    }
+
+    /// Collects the masks whose flags others are made of.
+    fn needed(&mut self, func: &Function, mut open: Vec<Value>) {
+        let mut seen = vec![false; func.values.len()];
+        while let Some(v) = open.pop() {
+            if std::mem::replace(&mut seen[v.index()], true) {
+                continue;
+            }
+            self.wanted.push(v);
+            match self.made.inst(v) {
+                None => open.extend(self.passed.get(&v).into_iter().flatten()),
+                Some(inst) => open.extend(self.sources(inst).unwrap_or_default()),
+            }
+        }
+    }
+
+    /// Makes the flags: parameters beside parameters, operations behind operations.
+    fn make(&mut self, func: &mut Function, order: &[Block]) {
+        let wanted: std::collections::BTreeSet<Value> = self.wanted.iter().copied().collect();
+        // The parameters that get one beside them, by block.
+        let mut beside: BTreeMap<Block, Vec<Value>> = BTreeMap::new();
+        for &b in order {
+            let masks: Vec<Value> =
+                func.block(b).params.iter().copied().filter(|p| wanted.contains(p)).collect();
+            for &mask in &masks {
+                let flag = func.new_param(b, Ty::I1);
+                self.flags.insert(mask, flag);
+            }
+            beside.insert(b, masks);
+        }
+        for &b in order {
+            let mut out = Vec::new();
+            for inst in std::mem::take(&mut func.block_mut(b).insts) {
+                out.push(inst.clone());
+                // Words that an operation makes beside each other are no masks of flags.
+                for &word in inst.results.iter().filter(|r| wanted.contains(r)) {
+                    if self.sources(&inst).is_none() {
+                        self.read_bit(func, &mut out, word, inst.loc);
+                    }
+                }
+                let Some(&mask) = inst.results.first().filter(|r| wanted.contains(r)) else { continue };
+                if self.sources(&inst).is_none() {
+                    continue;
+                }
+                let of = |v: Value| self.flags.get(&v).copied().unwrap_or(v);
+                let (op, args) = match inst.op {
+                    Op::Vote { .. } => {
+                        self.flags.insert(mask, inst.args[0]);
+                        continue;
+                    }
+                    Op::ActiveMask => (Op::Const { ty: Ty::I1, bits: 1 }, smallvec![]),
+                    Op::Const { bits, .. } => (Op::Const { ty: Ty::I1, bits: bits & 1 }, smallvec![]),
+                    Op::Int(op, _) => (Op::Int(op, Ty::I1), inst.args.iter().map(|a| of(*a)).collect()),
+                    Op::IntUn(op, _) => (Op::IntUn(op, Ty::I1), smallvec![of(inst.args[0])]),
+                    _ => (Op::Select(Ty::I1), smallvec![inst.args[0], of(inst.args[1]), of(inst.args[2])]),
+                };
+                self.push(func, &mut out, mask, op, args, inst.loc);
+            }
+            func.block_mut(b).insts = out;
+        }
+        let preds = preds(func, order);
+        for (b, masks) in beside {
+            let mut from: Vec<Block> = preds[b.index()].clone();
+            from.sort_unstable();
+            from.dedup();
+            let places: Vec<usize> =
+                masks.iter().filter_map(|m| func.block(b).params.iter().position(|p| p == m)).collect();
+            for pred in from {
+                for target in func.block_mut(pred).term.targets_mut().filter(|t| t.block == b) {
+                    for &place in &places {
+                        let mask = target.args[place];
+                        target.args.push(self.flags.get(&mask).copied().unwrap_or(mask));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Pass {
+    fn push(
+        &mut self,
+        func: &mut Function,
+        out: &mut Vec<Inst>,
+        mask: Value,
+        op: Op,
+        args: SmallVec<[Value; 4]>,
+        loc: Loc,
+    ) {
+        let flag = func.new_value(Ty::I1);
+        self.flags.insert(mask, flag);
+        out.push(Inst { op, args, results: smallvec![flag], loc });
+    }
+
+    /// Reads the lane's bit of a word.
+    fn read_bit(&mut self, func: &mut Function, out: &mut Vec<Inst>, word: Value, loc: Loc) {
+        let (lane, bits) = (func.new_value(Ty::I32), func.new_value(self.mask));
+        let special = Op::Special(SReg::LaneId);
+        out.push(Inst { op: special, args: smallvec![], results: smallvec![lane], loc });
+        let shift = Op::Shift(ShiftOp::ShrU, self.mask);
+        out.push(Inst { op: shift, args: smallvec![word, lane], results: smallvec![bits], loc });
+        let cut = Op::Zext { from: self.mask, to: Ty::I1 };
+        self.push(func, out, word, cut, smallvec![bits], loc);
+    }
+}
+
+/// A disjunction with the mask of all lanes that exist adds nothing to it.
+fn without_more_lanes(func: &mut Function, pass: &Pass) {
+    let mut stands = vec![None; func.values.len()];
+    let is_all = |v: Value| pass.made.inst(v).is_some_and(|i| matches!(i.op, Op::ActiveMask));
+    for inst in func.blocks.iter().flat_map(|b| &b.insts) {
+        if let Op::Int(IntOp::Or, ty) = inst.op
+            && ty == pass.mask
+            && let [a, b] = inst.args[..]
+        {
+            if is_all(b) && pass.exists(a, &mut Vec::new()) {
+                stands[inst.results[0].index()] = Some(b);
+            } else if is_all(a) && pass.exists(b, &mut Vec::new()) {
+                stands[inst.results[0].index()] = Some(a);
+            }
+        }
+    }
+    replace(func, &stands);
+}
+
+impl Pass {
+    /// Whether a mask has no bits but those of lanes that exist.
+    fn exists(&self, v: Value, open: &mut Vec<Value>) -> bool {
+        // A parameter that is passed to itself, on the way around a loop.
+        if open.contains(&v) {
+            return true;
+        }
+        open.push(v);
+        match self.made.inst(v) {
+            None => {
+                let passed = self.passed.get(&v).cloned().unwrap_or_default();
+                !passed.is_empty() && passed.iter().all(|a| self.exists(*a, open))
+            }
+            Some(inst) => match inst.op {
+                Op::Vote { mode: VoteMode::Ballot, .. } | Op::ActiveMask => true,
+                Op::Const { bits, .. } => bits == 0,
+                Op::Int(IntOp::And, _) => inst.args.iter().any(|a| self.exists(*a, &mut open.clone())),
+                Op::Int(IntOp::Or | IntOp::Xor, _) => inst.args.iter().all(|a| self.exists(*a, open)),
+                Op::Select(_) => inst.args[1..].iter().all(|a| self.exists(*a, open)),
+                _ => false,
+            },
+        }
+    }
+}
