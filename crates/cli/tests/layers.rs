@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tensor", &["names"]),
     ("wave", &["names", "tensor", "texture"]),
     ("lower", &["ptx", "tensor", "texture", "wave"]),
-    ("gcn-lower", &["gcn", "wave"]),
+    ("gcn-lower", &["gcn", "texture", "wave"]),
     ("simd", &["host", "wave"]),
     ("grid", &["host", "tensor", "tensormap", "texture", "wave"]),
     ("driver", &["host", "image", "texture"]),

@@ -19,28 +19,28 @@ pub(crate) fn is_access(name: &str) -> bool {
 }
 
 /// Where an access begins.
-struct Begin {
-    at: At,
+pub(crate) struct Begin {
+    pub at: At,
     /// Bytes between the buffer's begin and the access, as the range check counts them.
-    bytes: Value,
+    pub bytes: Value,
     /// The buffer's size, if that is what is checked; otherwise `at` says which lanes are inside.
-    size: Value,
+    pub size: Value,
     /// Whether the size is checked in bytes.
-    raw: Value,
+    pub raw: Value,
 }
 
 impl Registers {
     /// An access of a buffer, or of scratch memory by its descriptor.
     pub fn buffer(&mut self, inst: &Inst, name: &str) -> Result<()> {
         let rest = name.trim_start_matches('t').strip_prefix("buffer_").unwrap_or(name);
-        if rest.contains("format") {
-            return Err("formats of buffers are not supported yet".to_owned());
-        }
         if rest.starts_with("store_lds") {
             return Err("stores from LDS are not supported".to_owned());
         }
         if inst.modifier(Mod::Tfe) == 1 {
             return Err("the state of a texture (tfe) is not supported".to_owned());
+        }
+        if rest.contains("format") {
+            return self.typed_buffer(inst, rest);
         }
         let into_lds = lds_access(inst, rest);
         if let Some(rest) = rest.strip_prefix("atomic_") {
@@ -161,7 +161,7 @@ impl Registers {
     }
 
     /// A place in a buffer.
-    fn buffer_begin(&mut self, inst: &Inst) -> Result<Begin> {
+    pub fn buffer_begin(&mut self, inst: &Inst) -> Result<Begin> {
         let words = self.words(operand(inst, Role::Srsrc)?.value, 4)?;
         let (index, register) = self.buffer_registers(inst)?;
         let (scalar, constant) = self.buffer_offsets(inst)?;

@@ -247,6 +247,7 @@ impl Registers {
             _ if name.starts_with("global_") || name.starts_with("flat_") => self.global(inst, name),
             _ if name.starts_with("scratch_") => self.scratch(inst, name),
             _ if buffer::is_access(name) => self.buffer(inst, name),
+            _ if name.starts_with("image_") => self.image(inst, name.trim_start_matches("image_")),
             _ if name.starts_with("ds_gws_") => self.wave_sync(inst, name),
             _ if name.starts_with("ds_") => self.lds(inst, name),
             // Caches: memory is coherent here.

@@ -340,7 +340,18 @@ impl<'a> Maker<'a> {
 
     /// The blocks that can still be reached now that all is known.
     fn finished(mut self) -> (Vec<Node>, BTreeSet<usize>) {
-        let ends: Vec<End> = (0..self.nodes.len()).map(|node| self.leave(node)).collect();
+        // What a call leads to may still become known here, and the blocks of functions whose address was found
+        // after their callers.
+        let ends = loop {
+            let count = self.nodes.len();
+            let ends: Vec<End> = (0..count).map(|node| self.leave(node)).collect();
+            if self.waiting.is_empty() && self.nodes.len() == count {
+                break ends;
+            }
+            while let Some(node) = self.waiting.pop_front() {
+                self.leave(node);
+            }
+        };
         let mut order = Vec::new();
         let mut number: HashMap<usize, usize> = HashMap::new();
         let mut open = vec![0];

@@ -23,6 +23,7 @@ mod flow;
 mod graph;
 mod grid_sync;
 mod image;
+mod images;
 mod index;
 mod lanes;
 mod launch;
@@ -36,6 +37,7 @@ mod registers;
 mod scalar;
 mod smem;
 mod table;
+mod typed;
 mod vector;
 
 pub use error::Error;

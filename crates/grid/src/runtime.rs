@@ -9,10 +9,12 @@ mod matrix;
 mod mbarrier;
 mod tensor_map;
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-use texture::{Access, Descriptor, Lanes, table};
+use texture::access::Operation;
+use texture::{Access, Descriptor, LANES, Lanes, table};
 use wave::Width;
 use wave::abi::{BULK, BlockCtx, Runtime, TEXTURE, WarpCtx};
 use wave::op::{Builtin, DeviceFn};
@@ -223,31 +225,80 @@ unsafe extern "C" fn builtin(
     })
 }
 
-/// A texture or surface access of a warp, whose lanes may use different objects.
+/// A texture or surface access of a warp, whose lanes may use different objects. The unit takes 32 lanes at a
+/// time.
 ///
 /// # Safety
 /// `args` and `results` have all lanes of each operand and result of the access.
 unsafe fn texture(c: &mut Caller, number: u32, mask: u64, args: *const u64, results: *mut u64) -> bool {
-    // The verifier allows textures only in warps of 32 lanes.
-    let mask = mask as u32;
     let Some(access) = Access::of_number(number) else {
-        c.fault(FaultKind::Internal, Some(mask.into()), None, format!("unknown access {number:#x}"));
+        c.fault(FaultKind::Internal, Some(mask), None, format!("unknown access {number:#x}"));
         return false;
     };
-    // SAFETY: guaranteed by the caller; a `Lanes` is 32 consecutive values.
+    let (operands, answers) = (access.operands().len(), access.results().len());
+    if access.operation == Operation::ImageAddress {
+        TEXELS.with_borrow_mut(Vec::clear);
+    }
+    if c.block.width as usize == LANES {
+        // SAFETY: guaranteed by the caller; a `Lanes` is 32 consecutive values.
+        let (args, results) = unsafe {
+            (
+                std::slice::from_raw_parts(args.cast::<Lanes>(), operands),
+                std::slice::from_raw_parts_mut(results.cast::<Lanes>(), answers),
+            )
+        };
+        return part(c, access, mask as u32, 0, args, results);
+    }
+    let lanes = c.block.width as usize;
+    // SAFETY: guaranteed by the caller.
     let (args, results) = unsafe {
         (
-            std::slice::from_raw_parts(args.cast::<Lanes>(), access.operands().len()),
-            std::slice::from_raw_parts_mut(results.cast::<Lanes>(), access.results().len()),
+            std::slice::from_raw_parts(args, operands * lanes),
+            std::slice::from_raw_parts_mut(results, answers * lanes),
         )
     };
+    (0..lanes / LANES).all(|step| {
+        let first = step * LANES;
+        let own = (mask >> first) as u32;
+        let of = |k: usize| -> Lanes { std::array::from_fn(|lane| args[k * lanes + first + lane]) };
+        let args: Vec<Lanes> = (0..operands).map(of).collect();
+        let mut own_results = vec![[0; LANES]; answers];
+        let done = own == 0 || part(c, access, own, first as u32, &args, &mut own_results);
+        for (all, own) in results.chunks_mut(lanes).zip(&own_results) {
+            all[first..first + LANES].copy_from_slice(own);
+        }
+        done
+    })
+}
+
+thread_local! {
+    /// The texels whose addresses the thread's last access of this kind gave, for the atomic update that follows
+    /// it: the memory of arrays is not that of the program.
+    static TEXELS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// An access of the 32 lanes from `first` on.
+fn part(
+    c: &mut Caller,
+    access: Access,
+    mask: u32,
+    first: u32,
+    args: &[Lanes],
+    results: &mut [Lanes],
+) -> bool {
+    if access.operation.converts() {
+        texture::typed::run(access, mask, args, results);
+        return true;
+    }
     let Some((handles, operands)) = args.split_first() else { return false };
     let mut left = mask;
     while left != 0 {
         let handle = handles[left.trailing_zeros() as usize];
         let same = lanes(left.into()).filter(|&l| handles[l as usize] == handle).fold(0, |m, l| m | 1 << l);
         left &= !same;
-        let answer = table::with(handle, |descriptor| match descriptor {
+        // Lanes that do nothing have a whole handle of 0, so an object's number 0 is an error.
+        let number = if access.operation.is_image() { handle & 0xffff_ffff } else { handle };
+        let answer = table::with(number, |descriptor| match descriptor {
             Some(d) if !readable(c, d) => Err((texture::Fault::Outside(same), d.reach().0)),
             Some(d) => texture::run(access, d, same, operands, results).map_err(|fault| (fault, handle)),
             // Nothing is bound: returns zeros, as the hardware does.
@@ -255,7 +306,7 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u64, args: *const u64, resu
                 results.iter_mut().for_each(|r| lanes(same.into()).for_each(|l| r[l as usize] = 0));
                 Ok(())
             }
-            None => Err((texture::Fault::Handle(same), handle)),
+            None => Err((texture::Fault::Handle(same), number)),
         });
         if let Err((fault, address)) = answer {
             let name = access.name();
@@ -269,9 +320,14 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u64, args: *const u64, resu
                 ),
                 texture::Fault::Malformed => (FaultKind::Internal, same, "operands are missing"),
             };
-            c.fault(kind, Some(lanes.into()), Some(address), format!("{name}: {detail}"));
+            let lanes = u64::from(lanes) << first;
+            c.fault(kind, Some(lanes), Some(address), format!("{name}: {detail}"));
             return false;
         }
+    }
+    if let (Operation::ImageAddress, [addresses]) = (access.operation, &*results) {
+        let given = lanes(mask.into()).map(|lane| addresses[lane as usize]).filter(|address| *address != 0);
+        TEXELS.with_borrow_mut(|all| all.extend(given));
     }
     true
 }
@@ -443,6 +499,7 @@ unsafe extern "C" fn accessible(warp: *mut WarpCtx, address: u64, size: u32, wri
         Resident::owns(c.block, launch.params.len(), address, bytes, write)
             || launch.host.accessible(address, size, write)
             || launch.host.heap().contains(address, bytes)
+            || TEXELS.with_borrow(|all| all.contains(&address))
     });
     answer == 0
 }

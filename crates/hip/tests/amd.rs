@@ -10,6 +10,9 @@ mod library;
 #[allow(dead_code, reason = "each test that includes these files uses part of them")]
 mod support;
 
+#[path = "amd/images.rs"]
+mod images;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::null;
@@ -46,8 +49,13 @@ struct Object(PathBuf);
 
 impl Object {
     fn new(target: &str, options: &[&str]) -> Object {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/amd/kernels.hip");
-        let name = format!("anywarp-{}-{target}{}", std::process::id(), options.concat());
+        Object::of("kernels.hip", target, options)
+    }
+
+    /// Those of a file in `amd/`.
+    fn of(file: &str, target: &str, options: &[&str]) -> Object {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/amd").join(file);
+        let name = format!("anywarp-{}-{file}-{target}{}", std::process::id(), options.concat());
         let file = std::env::temp_dir().join(name);
         let output = Command::new(CLANG)
             .args(["-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O2"])

@@ -23,9 +23,45 @@ pub enum Operation {
     StoreFormatted = "sust_p",
     /// `sured`.
     Reduce = "sured",
+    /// AMD's `image_sample`.
+    ImageSample = "image_sample",
+    /// AMD's `image_gather4`.
+    ImageGather = "image_gather",
+    /// AMD's `image_load`: a texel by integer coordinates, of a texture or a surface.
+    ImageLoad = "image_load",
+    /// AMD's `image_store`.
+    ImageStore = "image_store",
+    /// The address of a texel, for AMD's `image_atomic`; 0 outside.
+    ImageAddress = "image_address",
+    /// AMD's `image_get_resinfo`.
+    ImageSize = "image_size",
+    /// Converts the words of an element of a typed buffer to four channels. The handle is the format
+    /// ([`crate::typed`]).
+    Unpack = "unpack",
+    /// Converts four channels to the words of an element of a typed buffer.
+    Pack = "pack",
 }}
 
 impl Operation {
+    /// Whether it is an instruction of AMD, whose handle is the lower half of the first operand. The upper half
+    /// is not 0; lanes whose whole operand is 0 do nothing.
+    pub const fn is_image(self) -> bool {
+        matches!(
+            self,
+            Operation::ImageSample
+                | Operation::ImageGather
+                | Operation::ImageLoad
+                | Operation::ImageStore
+                | Operation::ImageAddress
+                | Operation::ImageSize
+        )
+    }
+
+    /// Whether it converts between registers and memory's format, without an object.
+    pub const fn converts(self) -> bool {
+        matches!(self, Operation::Unpack | Operation::Pack)
+    }
+
     /// Whether it accesses a surface rather than a texture.
     pub const fn is_surface(self) -> bool {
         matches!(
@@ -58,6 +94,8 @@ pub enum Geometry {
     Cube = "cube",
     /// A layer and a direction.
     ACube = "acube",
+    /// That of the object (AMD's instructions before gfx10 do not say).
+    Own = "own",
 }}
 
 impl Geometry {
@@ -66,7 +104,7 @@ impl Geometry {
         match self {
             Geometry::D1 | Geometry::A1 => 1,
             Geometry::D2 | Geometry::A2 => 2,
-            Geometry::D3 | Geometry::Cube | Geometry::ACube => 3,
+            Geometry::D3 | Geometry::Cube | Geometry::ACube | Geometry::Own => 3,
         }
     }
 
@@ -170,7 +208,7 @@ pub struct Access {
     pub integers: bool,
     /// The level (textures only). For a query, [`Level::Level`] means that an operand gives it.
     pub level: Level,
-    /// Whether results are pairs of f16.
+    /// Whether results are pairs of f16. Of AMD's instructions: whether data has 16 bits for each channel.
     pub halves: bool,
     /// Whether offsets in texels follow, one per coordinate.
     pub offsets: bool,
@@ -270,6 +308,16 @@ impl Access {
                 words(layer + coordinates);
                 bits.extend(self.elements_bits());
             }
+            // As many as any geometry has; AMD's instructions list them without gaps. A word of offsets, the
+            // derivatives, the coordinates, the level; and what is stored.
+            O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageStore | O::ImageAddress => {
+                words(usize::from(self.offsets));
+                words(if self.level == Level::Gradient { 6 } else { 0 });
+                words(3 + usize::from(self.level == Level::Level));
+                words(if self.operation == O::ImageStore { 4 } else { 0 });
+            }
+            O::ImageSize => words(1),
+            O::Unpack | O::Pack => words(4),
         }
         bits
     }
@@ -282,7 +330,11 @@ impl Access {
             O::Fetch | O::Gather => vec![32; 4],
             O::QueryTexture | O::QuerySurface => vec![32],
             O::Load => self.elements_bits(),
-            O::Store | O::StoreFormatted | O::Reduce => vec![],
+            O::Store | O::StoreFormatted | O::Reduce | O::ImageStore => vec![],
+            O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageSize | O::Unpack | O::Pack => {
+                vec![32; 4]
+            }
+            O::ImageAddress => vec![64],
         }
     }
 
@@ -318,6 +370,15 @@ impl Access {
                     words.extend(self.elements.then(|| "elements".into()));
                 }
             }
+            O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageStore | O::ImageAddress => {
+                words.push(self.geometry.name().into());
+                words.push(self.level.name().into());
+                words.extend((self.operation == O::ImageGather).then(|| format!("c{}", self.channel & 3)));
+                words.extend(self.halves.then(|| "f16x2".into()));
+                words.extend(self.offsets.then(|| "offset".into()));
+            }
+            O::ImageSize => {}
+            O::Unpack | O::Pack => words.extend(self.halves.then(|| "f16x2".into())),
         }
         words.join(".")
     }
@@ -354,6 +415,14 @@ impl Access {
                 }
                 a.elements = operation == O::StoreFormatted;
             }
+            O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageStore | O::ImageAddress => {
+                a.geometry = one(Geometry::ALL, Geometry::name, words.next()?)?;
+                a.level = one(Level::ALL, Level::name, words.next()?)?;
+                if operation == O::ImageGather {
+                    a.channel = words.next()?.strip_prefix('c')?.parse().ok()?;
+                }
+            }
+            O::ImageSize | O::Unpack | O::Pack => {}
         }
         for word in words {
             match word {
@@ -385,6 +454,12 @@ mod tests {
             "sust.3d.b64x2.trap",
             "sust_p.2d.b32x4.clamp",
             "sured.1d.b64x1.zero.max.signed.elements",
+            "image_sample.own.grad.f16x2.offset",
+            "image_gather.2d.base.c2",
+            "image_store.a2d.level",
+            "image_address.3d.base",
+            "image_size",
+            "unpack.f16x2",
         ];
         for name in names {
             let access = Access::of_name(name).unwrap_or_else(|| panic!("{name}"));
@@ -401,5 +476,7 @@ mod tests {
         assert_eq!(a.operands(), [vec![64], vec![32; 3 + 4 + 2]].concat());
         let s = Access::of_name("sust.3d.b64x2.trap").expect("an access");
         assert_eq!((s.operands(), s.results()), (vec![64, 32, 32, 32, 64, 64], vec![]));
+        let i = Access::of_name("image_store.own.level").expect("an access");
+        assert_eq!((i.operands(), i.results()), ([vec![64], vec![32; 4 + 4]].concat(), vec![]));
     }
 }

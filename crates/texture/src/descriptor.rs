@@ -113,6 +113,9 @@ pub struct Sampler {
     pub most: f32,
     /// The border colour.
     pub border: [f32; 4],
+    /// Whether coordinates are rounded to 256ths of a texel before the nearest texel is chosen, as AMD's
+    /// texture units do, on which their device library relies.
+    pub rounds: bool,
 }
 
 /// The shape of tiles, each of which is contiguous memory: rows of elements, or of compressed blocks, without

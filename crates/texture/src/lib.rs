@@ -6,7 +6,9 @@
 //!
 //! - [`Access`]: an instruction, in the form that the IR contains;
 //! - [`Descriptor`]: a texture or surface object, and [`table`], which finds it by its handle;
-//! - [`run`]: executes an access for a warp.
+//! - [`run`]: executes an access for a warp;
+//! - [`typed`]: converts the elements of AMD's typed buffers;
+//! - [`record`]: what AMD's kernels read of an object.
 //!
 //! **Architecture invariant:** this crate accesses memory only through a descriptor; it knows no PTX, no IR
 //! and no API.
@@ -17,14 +19,17 @@ mod cube;
 pub mod descriptor;
 mod filter;
 mod format;
+mod image;
 mod level;
 pub mod mapped;
 mod place;
 mod query;
+pub mod record;
 mod sample;
 mod surface;
 pub mod table;
 mod texel;
+pub mod typed;
 
 pub use access::Access;
 pub use descriptor::Descriptor;
@@ -64,6 +69,10 @@ pub fn run(
     if args.len() + 1 < access.operands().len() || results.len() < access.results().len() {
         return Err(Fault::Malformed);
     }
+    if access.operation.is_image() {
+        image::run(access, descriptor, mask, args, results);
+        return Ok(());
+    }
     if descriptor.surface != access.operation.is_surface() {
         return Err(Fault::Handle(mask));
     }
@@ -73,6 +82,7 @@ pub fn run(
         O::Load | O::Store | O::StoreFormatted | O::Reduce => {
             return surface::run(access, descriptor, mask, args, results);
         }
+        _ => return Err(Fault::Malformed),
     }
     Ok(())
 }

@@ -33,6 +33,8 @@ pub struct Axis {
     pub linear: bool,
     /// Whether there are texels beyond the edges: those of the next face of a cube.
     pub open: bool,
+    /// Whether coordinates are rounded to 256ths of a texel.
+    pub rounds: bool,
 }
 
 impl Axis {
@@ -62,13 +64,19 @@ impl Axis {
         if self.normalized {
             // The whole part is subtracted first, so that the rest is exact.
             let repeats = matches!(self.address, Address::Wrap | Address::Mirror);
-            at = (at.clamp(-1e9, 1e9) * UNITS).floor() / UNITS;
+            at = at.clamp(-1e9, 1e9);
+            if !self.rounds {
+                at = (at * UNITS).floor() / UNITS;
+            }
             if repeats {
                 at -= 2.0 * (at / 2.0).floor();
             }
             at *= size;
         }
         let at = at.clamp(-1e9, 1e9) + f64::from(offset);
+        if !self.linear && self.rounds {
+            return Tap::one(self.texel((at * 256.0 + 0.5).floor() as i64 >> 8));
+        }
         if !self.linear {
             return Tap::one(self.texel(at.floor() as i64));
         }
@@ -103,7 +111,7 @@ mod tests {
     use super::*;
 
     fn axis(address: Address, normalized: bool, linear: bool) -> Axis {
-        Axis { size: 4, address, normalized, linear, open: false }
+        Axis { size: 4, address, normalized, linear, open: false, rounds: false }
     }
 
     /// The manual's address modes (CUDA programming guide, "Texture Memory").
@@ -131,6 +139,13 @@ mod tests {
         assert_eq!(tap(2.0), Tap { texels: [1, 2], fraction: 128 });
         assert_eq!(tap(1.5 + 1.0 / 512.0), Tap { texels: [1, 2], fraction: 1 });
         assert_eq!(tap(0.25), Tap { texels: [0, 0], fraction: 0 });
+    }
+
+    /// A third of three texels, rounded down, is the second texel.
+    #[test]
+    fn rounded_coordinates_reach_the_next_texel() {
+        let at = |rounds| Axis { size: 3, rounds, ..axis(Address::Clamp, true, false) }.tap(0.333_333_3, 0);
+        assert_eq!((at(true).texels[0], at(false).texels[0]), (1, 0));
     }
 
     #[test]

@@ -10,14 +10,14 @@ use crate::{Lanes, cube, lanes, texel};
 
 /// The coordinates of one lane.
 #[derive(Clone, Copy, Debug, Default)]
-struct Point {
-    words: [u32; 3],
-    layer: u32,
-    face: u32,
+pub(crate) struct Point {
+    pub words: [u32; 3],
+    pub layer: u32,
+    pub face: u32,
     /// Whether an integer coordinate names a missing layer.
-    outside: bool,
-    detail: Detail,
-    offsets: [i32; 3],
+    pub outside: bool,
+    pub detail: Detail,
+    pub offsets: [i32; 3],
 }
 
 /// Runs a fetch or a gather.
@@ -110,6 +110,7 @@ fn axes(sampler: &Sampler, plane: &Plane, geometry: Geometry) -> [Axis; 3] {
         open: geometry.cube() && sampler.seamless,
         normalized: sampler.normalized || geometry.cube(),
         linear: sampler.linear,
+        rounds: sampler.rounds,
     })
 }
 
@@ -226,7 +227,7 @@ fn border(format: Format, class: Class, sampler: &Sampler, channel: usize, mixed
     }
 }
 
-fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
+pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     let Levels { first, fraction } = if access.integers && access.level == Level::Level {
         let Detail::Level(level) = point.detail else { return nothing(descriptor.format) };
         if level < 0.0 || level >= descriptor.levels.len() as f32 {
@@ -287,7 +288,7 @@ fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     result
 }
 
-fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
+pub(crate) fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     let Levels { first, .. } = level::choose(descriptor, Detail::Base);
     let Some(plane) = descriptor.levels.get(first) else { return [0; 4] };
     let Some([x, y, _]) = taps(access, descriptor, plane, point, true) else { return [0; 4] };

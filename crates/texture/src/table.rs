@@ -4,16 +4,24 @@
 //! last result.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::Descriptor;
+use crate::record::{Family, Record};
 
 /// Slots by index; a handle is `generation << 20 | index + 1`.
 static SLOTS: RwLock<Vec<Slot>> = RwLock::new(Vec::new());
 /// Counts changes, which invalidates the threads' caches.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 const INDEX_BITS: u32 = 20;
+/// Generations come again after so many objects in a slot: handles have 32 bits, which AMD's descriptors have
+/// room for.
+const GENERATIONS: u64 = 1 << (32 - INDEX_BITS);
+
+/// The handles of records, by their addresses.
+static RECORDS: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::new());
 
 #[derive(Default)]
 struct Slot {
@@ -54,20 +62,43 @@ pub fn insert(descriptor: Descriptor) -> Option<u64> {
     Some(slot.generation << INDEX_BITS | (index as u64 + 1))
 }
 
+/// Assigns a handle that is the address of a record: what kernels of this family of AMD's read.
+pub fn insert_with_record(descriptor: Descriptor, family: Family) -> Option<u64> {
+    let record = Record::new(&descriptor, family)?;
+    let handle = insert(descriptor)?;
+    let address = record.publish(handle as u32);
+    RECORDS.write().unwrap_or_else(PoisonError::into_inner).insert(address, handle);
+    Some(address)
+}
+
+/// The handle that a record belongs to; otherwise the number itself.
+fn resolved(handle: u64) -> u64 {
+    if handle >> 32 == 0 {
+        return handle;
+    }
+    RECORDS.read().unwrap_or_else(PoisonError::into_inner).get(&handle).copied().unwrap_or(handle)
+}
+
 /// The descriptor with this handle.
 pub fn get(handle: u64) -> Option<Arc<Descriptor>> {
-    let (index, generation) = split(handle)?;
+    let (index, generation) = split(resolved(handle))?;
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
     slots.get(index).filter(|s| s.generation == generation)?.descriptor.clone()
 }
 
 /// Removes a handle and returns its descriptor.
 pub fn remove(handle: u64) -> Option<Arc<Descriptor>> {
-    let (index, generation) = split(handle)?;
+    let number = resolved(handle);
+    if number != handle {
+        RECORDS.write().unwrap_or_else(PoisonError::into_inner).remove(&handle);
+        // SAFETY: the address was in the table, so it is that of a record; nobody else removes it.
+        drop(unsafe { Record::unpublish(handle) });
+    }
+    let (index, generation) = split(number)?;
     let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
     let slot = slots.get_mut(index).filter(|s| s.generation == generation)?;
     let descriptor = slot.descriptor.take()?;
-    slot.generation = (slot.generation + 1) & (u64::MAX >> INDEX_BITS);
+    slot.generation = (slot.generation + 1) % GENERATIONS;
     CHANGES.fetch_add(1, Ordering::Release);
     Some(descriptor)
 }

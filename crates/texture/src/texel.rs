@@ -58,3 +58,15 @@ pub fn read(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> [u32; 
         }
     }
 }
+
+/// Writes a channel.
+pub fn write(at: u64, bytes: u8, value: u32) {
+    // SAFETY: see `channel`.
+    unsafe {
+        match bytes {
+            1 => (at as *mut u8).write_volatile(value as u8),
+            2 => (at as *mut u16).write_unaligned(value as u16),
+            _ => (at as *mut u32).write_unaligned(value),
+        }
+    }
+}

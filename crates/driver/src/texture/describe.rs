@@ -183,6 +183,7 @@ fn sampler(sampling: &Sampling, shape: &Shape) -> Result<Sampler> {
         least: sampling.least,
         most: sampling.most,
         border: sampling.border,
+        rounds: false,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use ::texture::record::Family;
 use ::texture::table;
 
 use super::{Resource, Sampling, View, describe};
@@ -25,8 +26,16 @@ pub struct Object {
 /// The objects by handle, which the texture unit assigns.
 static OBJECTS: LazyLock<Mutex<HashMap<u64, Arc<Object>>>> = LazyLock::new(Mutex::default);
 
-fn insert(object: Object, descriptor: ::texture::Descriptor) -> Result<u64> {
-    let handle = table::insert(descriptor).ok_or(Error::OutOfMemory)?;
+/// On a device of AMD's world, the handle is the address of a record that kernels read.
+fn insert(context: &Context, object: Object, mut descriptor: ::texture::Descriptor) -> Result<u64> {
+    let handle = match &context.device.info.amd_target {
+        Some(target) => {
+            descriptor.sampler.rounds = true;
+            table::insert_with_record(descriptor, Family::of_target(target))
+        }
+        None => table::insert(descriptor),
+    };
+    let handle = handle.ok_or(Error::OutOfMemory)?;
     lock(&OBJECTS).insert(handle, Arc::new(object));
     Ok(handle)
 }
@@ -42,7 +51,8 @@ pub fn create_texture(
     view: Option<View>,
 ) -> Result<u64> {
     let descriptor = describe::texture(&resource, &sampling, view.as_ref())?;
-    insert(Object { resource, sampling: Some(sampling), view, context: context.id() }, descriptor)
+    let sampling = Some(sampling);
+    insert(context, Object { resource, sampling, view, context: context.id() }, descriptor)
 }
 
 /// Creates a surface object of an array and returns the handle for kernels.
@@ -51,7 +61,7 @@ pub fn create_texture(
 /// [`Error::InvalidValue`]: the resource is not an array, or the array is destroyed.
 pub fn create_surface(context: &Context, resource: Resource) -> Result<u64> {
     let descriptor = describe::surface(&resource)?;
-    insert(Object { resource, sampling: None, view: None, context: context.id() }, descriptor)
+    insert(context, Object { resource, sampling: None, view: None, context: context.id() }, descriptor)
 }
 
 /// The texture or surface object of a handle.

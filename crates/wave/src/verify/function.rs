@@ -271,9 +271,9 @@ impl Checker<'_> {
                 let other = callees.clone().find(|f| f.width != self.func.width);
                 other.map(|f| format!("`{}`, which may be called, has warps of another size", f.name))
             }
-            Op::Matrix(_) | Op::Texture(_) => unless(
+            Op::Matrix(_) => unless(
                 self.func.width == Width::W32,
-                "matrix instructions and textures need a warp of 32 lanes".to_owned(),
+                "matrix instructions need a warp of 32 lanes".to_owned(),
             ),
             _ => None,
         }
