@@ -102,7 +102,7 @@ impl Registers {
             return self.image_atomic(inst, rest);
         }
         let mut access = described(rest)?;
-        access.geometry = self.dimension(inst)?;
+        access.geometry = self.geometry(inst)?;
         access.halves = inst.modifier(Mod::D16) == 1;
         let mask = inst.modifier(Mod::Dmask);
         access.channel = mask.trailing_zeros() as u8 & 3;
@@ -158,7 +158,7 @@ impl Registers {
     }
 
     /// The geometry that an instruction says.
-    fn dimension(&self, inst: &Inst) -> Result<Geometry> {
+    fn geometry(&self, inst: &Inst) -> Result<Geometry> {
         match inst.control(Mod::Dim) {
             None => Ok(Geometry::Own),
             Some(dim) => DIMENSIONS
@@ -265,7 +265,7 @@ impl Registers {
         }
         let (update, ty) = access::update(&name).ok_or("this atomic is not supported")?;
         let mut access = Access { operation: Operation::ImageAddress, ..Access::default() };
-        access.geometry = self.dimension(inst)?;
+        access.geometry = self.geometry(inst)?;
         let mut args = vec![self.image_handle(inst)?];
         args.extend(self.image_words(inst, access, false)?);
         let address = self.op1(Op::Texture(access), &args);
