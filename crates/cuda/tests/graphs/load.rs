@@ -289,15 +289,16 @@ fn graphs_leave_nothing_behind() {
         // About 30 objects a round: a leak of one of them shows, the slots of the handles do not.
         let grown = resident().saturating_sub(pages) * 4096;
         assert!(grown < 2000 * 128, "{grown} bytes");
-        // Memory stays reserved for later graphs until it is trimmed.
+        // Memory stays reserved for later graphs, and counts as used by them, until it is trimmed (as an H200
+        // answered).
         let bytes = |number: u64| {
             let mut value = 9u64;
             kit.ok("cuDeviceGetGraphMemAttribute", &[0, number, at(&mut value)]);
             value
         };
-        assert_eq!(bytes(0), 0, "in use");
         assert!(bytes(2) > 0, "reserved");
+        assert_eq!(bytes(0), bytes(2), "in use");
         kit.ok("cuDeviceGraphMemTrim", &[0]);
-        assert_eq!(bytes(2), 0, "reserved after the trim");
+        assert_eq!([bytes(0), bytes(2)], [0, 0], "in use and reserved after the trim");
     });
 }

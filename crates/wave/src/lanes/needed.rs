@@ -72,8 +72,10 @@ pub(super) fn narrow(func: &mut Function) {
                 *inst = inst.unguarded();
             }
         }
+        // What another value stands for goes too: an operand that it did not need may be gone.
         data.insts.retain(|i| {
-            !i.op.is_pure() && !is_lost(i) || i.results.is_empty() || !i.results.iter().all(|r| unused(*r))
+            let gone = |r: &Value| unused(*r) || stands[r.index()].is_some();
+            !i.op.is_pure() && !is_lost(i) || i.results.is_empty() || !i.results.iter().all(gone)
         });
         let kept: Vec<bool> = data.params.iter().map(|p| b.index() == 0 || !unused(*p)).collect();
         if kept.iter().all(|k| *k) {
