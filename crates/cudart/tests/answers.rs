@@ -1,12 +1,16 @@
 //! Our runtime answers as NVIDIA's did on an H200: `tests/probe/cudart.c` asks both, and
-//! `data/h200-580-cudart-13.0.txt` holds what the hardware's said.
+//! `data/h200-580-cudart-13.0.txt` and `-12.9.txt` hold what the hardware's said.
 
 mod library;
 
 use std::path::Path;
 use std::process::Command;
 
-const RECORDED: &str = include_str!("data/h200-580-cudart-13.0.txt");
+/// The fronts, by their major version, and the recordings.
+const RECORDED: [(u32, &str); 2] = [
+    (13, include_str!("data/h200-580-cudart-13.0.txt")),
+    (12, include_str!("data/h200-580-cudart-12.9.txt")),
+];
 
 /// Answers that differ, by their beginnings, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
@@ -33,22 +37,34 @@ fn answers_are_the_hardwares() {
         .status()
         .expect("a C compiler (apt install gcc)");
     assert!(built.success());
-    let output = Command::new(&program)
-        .arg(library::front(13))
-        .env("ANYWARP_COMPUTE_CAPABILITY", "9.0")
-        .env("ANYWARP_LOG", "off")
-        .output()
-        .expect("the probe runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let recorded: Vec<&str> = RECORDED.lines().filter(|line| !line.starts_with('#')).collect();
-    let said: Vec<&str> = said.lines().collect();
-    assert_eq!(said.len(), recorded.len(), "as many answers; {}", String::from_utf8_lossy(&output.stderr));
-    let mut wrong = Vec::new();
-    for (ours, theirs) in said.iter().zip(&recorded) {
-        let excepted = EXCEPTIONS.iter().any(|(start, _)| theirs.starts_with(start));
-        if excepted == (ours == theirs) {
-            wrong.push(format!("here {ours}, recorded {theirs}"));
+    for (version, recorded) in RECORDED {
+        let output = Command::new(&program)
+            .arg(library::front(version))
+            .env("ANYWARP_COMPUTE_CAPABILITY", "9.0")
+            .env("ANYWARP_LOG", "off")
+            .output()
+            .expect("the probe runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let recorded: Vec<&str> = recorded.lines().filter(|line| !line.starts_with('#')).collect();
+        let said: Vec<&str> = said.lines().collect();
+        assert_eq!(
+            said.len(),
+            recorded.len(),
+            "as many answers of {version}; {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let mut wrong = Vec::new();
+        for (ours, theirs) in said.iter().zip(&recorded) {
+            let excepted = EXCEPTIONS.iter().any(|(start, _)| theirs.starts_with(start));
+            if excepted == (ours == theirs) {
+                wrong.push(format!("here {ours}, recorded {theirs}"));
+            }
         }
+        assert!(
+            wrong.is_empty(),
+            "{} answers of {version} differ, or need no exception:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
     }
-    assert!(wrong.is_empty(), "{} answers differ, or need no exception:\n{}", wrong.len(), wrong.join("\n"));
 }

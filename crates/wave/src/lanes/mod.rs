@@ -3,9 +3,9 @@
 //! Such code keeps the lanes that execute in a mask, writes registers of the others back as they were, and has
 //! the halves of 64 bits in registers of their own. Patterns between lanes are lost in all three. This pass
 //!
-//! - joins halves: parameters of blocks, sums with carries and extensions become ones of 64 bits ([`halves`]),
-//! - replaces a lane's bit of a mask by the flag that the mask was made of ([`flags`]),
-//! - drops selections and conjunctions that no lane can tell ([`needed`]).
+//! - joins halves: parameters of blocks, sums with carries and extensions become ones of 64 bits (`halves.rs`),
+//! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
+//! - drops selections and conjunctions that no lane can tell (`needed.rs`).
 
 mod flags;
 mod halves;
