@@ -140,7 +140,9 @@ impl Decoder {
         let get = |which: Mod| b.mods.iter().find(|(m, _)| *m == which).map_or(0, |m| m.1);
         let name = row.op.name();
         let channels = get(Mod::Dmask).count_ones().max(1);
-        let gather = name.starts_with("image_gather4") || name == "image_msaa_load";
+        // One channel of four samples; LLVM counts the channels before gfx11.
+        let samples = name == "image_msaa_load" && self.target.generation >= Generation::Gfx11;
+        let gather = name.starts_with("image_gather4") || samples;
         let mut count = if gather { 4 } else { channels };
         if get(Mod::D16) == 1 {
             count = count.div_ceil(2);
