@@ -170,6 +170,35 @@ fn several_files_objects_and_libraries() {
     check("other");
 }
 
+/// Also if one of them is called as before hipify.
+#[test]
+fn two_hip_sources() {
+    let folder = Folder::new("cc-two-hip");
+    write(
+        &folder,
+        "kernel.cu",
+        "#include <hip/hip_runtime.h>\n\
+         __global__ void three(int *out) { *out = 3; }\n\
+         void launch(int *out) { three<<<1, 1>>>(out); }\n",
+    );
+    write(
+        &folder,
+        "main.hip",
+        "#include <hip/hip_runtime.h>\n\
+         void launch(int *out);\n\
+         __global__ void four(int *out) { *out += 4; }\n\
+         int main() {\n\
+             int *out, got = 0;\n\
+             if (hipMalloc(&out, 4)) return 1;\n\
+             launch(out);\n\
+             four<<<1, 1>>>(out);\n\
+             return hipMemcpy(&got, out, 4, hipMemcpyDeviceToHost) || got != 7;\n\
+         }\n",
+    );
+    compiled(&["kernel.cu", "main.hip", "-o", "two"], &folder.0);
+    succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("two")));
+}
+
 #[test]
 fn device_code_alone() {
     let folder = Folder::new("cc-ptx");

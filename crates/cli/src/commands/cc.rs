@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -69,6 +70,9 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let clang = Clang::find(request.clang.as_deref().or(args.clang.as_deref()))?;
     let arches = Arch::list(&request.arch)?;
     request.check(&arches)?;
+    for note in &request.notes {
+        writeln!(io::stderr(), "anywarp cc: {note}")?;
+    }
     let scratch = tempfile::Builder::new()
         .prefix("anywarp-cc-")
         .tempdir()
@@ -178,6 +182,7 @@ impl Job {
                 command
             }
         };
+        command.args(own_number(input, language));
         command.args(&self.request.for_device).arg("-o").arg(output).arg(&input.path);
         self.execute(command)
     }
@@ -204,6 +209,7 @@ impl Job {
         let packed = self.packed(input, language, index)?;
         let mut command = self.pass(language, language, "--cuda-host-only");
         command.args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(packed);
+        command.args(own_number(input, language));
         command.args(&self.request.for_host).arg("-c").arg("-o").arg(output).arg(&input.path);
         self.execute(command)
     }
@@ -296,6 +302,18 @@ impl Job {
         command.arg("-Wl,--allow-shlib-undefined");
         self.execute(command)
     }
+}
+
+/// The number by which clang tells a HIP source's symbols from another's; without one, two sources cannot be
+/// linked.
+fn own_number(input: &Input, language: Language) -> Vec<String> {
+    if language != Language::Hip {
+        return Vec::new();
+    }
+    let path = std::path::absolute(&input.path).unwrap_or_else(|_| input.path.clone());
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    vec!["-Xclang".to_owned(), format!("-cuid={:016x}", hasher.finish())]
 }
 
 /// A word as a shell would take it.

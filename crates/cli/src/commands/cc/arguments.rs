@@ -110,6 +110,32 @@ const REFUSED: &[(&str, &str)] = &[
     ("-emit-llvm", "it is ambiguous for two targets"),
 ];
 
+/// nvcc's options without a counterpart that change no result, with whether the next argument is their value.
+const WITHOUT_EFFECT: &[(&str, bool)] = &[
+    ("-G", false),
+    ("--device-debug", false),
+    ("-lineinfo", false),
+    ("--generate-line-info", false),
+    ("-use_fast_math", false),
+    ("--use_fast_math", false),
+    ("--expt-relaxed-constexpr", false),
+    ("-expt-relaxed-constexpr", false),
+    ("--extended-lambda", false),
+    ("-extended-lambda", false),
+    ("--expt-extended-lambda", false),
+    ("-lcudadevrt", false),
+    ("-lcudart", false),
+    ("-lcudart_static", false),
+    ("-Xptxas", true),
+    ("--ptxas-options", true),
+    ("-maxrregcount", true),
+    ("--maxrregcount", true),
+    ("-ccbin", true),
+    ("--compiler-bindir", true),
+    ("-cudart", true),
+    ("--cudart", true),
+];
+
 /// A language with device code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
@@ -176,6 +202,8 @@ pub struct Request {
     pub for_device: Vec<OsString>,
     /// Options for the host's passes.
     pub for_host: Vec<OsString>,
+    /// What was left out, for the user.
+    pub notes: Vec<String>,
 }
 
 impl Request {
@@ -192,6 +220,7 @@ impl Request {
             words: Vec::new(),
             for_device: Vec::new(),
             for_host: Vec::new(),
+            notes: Vec::new(),
         };
         let mut language = None;
         let mut files_only = false;
@@ -207,6 +236,7 @@ impl Request {
                 Some((name, own)) => (name, Some(own.to_owned())),
                 None => (&*text, None),
             };
+            let idle = WITHOUT_EFFECT.iter().find(|(known, _)| *known == name);
             match name {
                 "--" => files_only = true,
                 "--verbose" => request.verbose = true,
@@ -240,6 +270,33 @@ impl Request {
                         other => bail!("-x {other}: this command takes `cuda`, `hip` and `none`"),
                     };
                 }
+                // nvcc's: options for the host's compiler, separated by commas.
+                "-Xcompiler" | "--compiler-options" => {
+                    let list = match own {
+                        Some(_) => text[name.len() + 1..].to_owned(),
+                        None => value(name)?.to_string_lossy().into_owned(),
+                    };
+                    request.for_host_alone(list.split(',').filter(|word| !word.is_empty()));
+                }
+                "-gencode" | "--generate-code" => {
+                    let code = match own {
+                        Some(_) => text[name.len() + 1..].to_owned(),
+                        None => value(name)?.to_string_lossy().into_owned(),
+                    };
+                    let parts = code.split(',').find_map(|part| part.strip_prefix("arch="));
+                    let arch = parts.with_context(|| format!("{name} {code}: write arch=compute_80"))?;
+                    request.arch.push(arch.to_owned());
+                }
+                _ if idle.is_some() => {
+                    let own = match own {
+                        None if idle.is_some_and(|(_, valued)| *valued) => {
+                            Some(value(name)?.to_string_lossy().into_owned())
+                        }
+                        own => own,
+                    };
+                    let own = own.map(|own| format!(" {own}")).unwrap_or_default();
+                    request.notes.push(format!("{name}{own} has no effect here"));
+                }
                 _ => {
                     if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
                         bail!("{text}: {why}");
@@ -257,6 +314,8 @@ impl Request {
 
     fn input(&mut self, path: PathBuf, language: Option<Language>) -> Result<()> {
         let by_name = match path.extension().and_then(OsStr::to_str) {
+            // What hipify has translated may have kept its name.
+            Some("cu") if language.is_none() && includes_hip(&path) => Some(Language::Hip),
             Some("cu") => Some(Language::Cuda),
             Some("hip") => Some(Language::Hip),
             _ => None,
@@ -264,8 +323,21 @@ impl Request {
         if path.as_os_str() == "-" {
             bail!("standard input cannot be compiled, because each pass reads the source; name a file");
         }
-        self.words.push(Word::Input(Input { path, language: language.or(by_name) }));
+        let language = language.or(by_name);
+        if language.is_some() && path.metadata().is_ok_and(|file| !file.is_file()) {
+            let path = path.display();
+            bail!("{path} is no regular file, and each pass reads the source; copy it into one");
+        }
+        self.words.push(Word::Input(Input { path, language }));
         Ok(())
+    }
+
+    /// Options that only the host's passes and the link see.
+    fn for_host_alone<'a>(&mut self, options: impl Iterator<Item = &'a str>) {
+        for option in options.map(OsString::from) {
+            self.for_host.push(option.clone());
+            self.words.push(Word::Option(option));
+        }
     }
 
     fn option(&mut self, option: OsString, value: Option<OsString>) {
@@ -303,6 +375,11 @@ impl Request {
                 "--arch {name}: {file} is CUDA, which becomes PTX alone; `anywarp hipify {file}` translates it"
             );
         }
+        if let Some(output) = &self.output
+            && self.inputs().any(|input| input.path == *output)
+        {
+            bail!("-o {}: this is a source; name another file", output.display());
+        }
         let several = self.inputs().count() > 1;
         if self.output.is_some() && several && (self.ptx || self.stage != Stage::Link) {
             bail!("-o names one file, but several are written; leave it out");
@@ -318,6 +395,17 @@ impl Request {
         let name = input.path.file_name().with_context(|| format!("{} is no file", input.path.display()))?;
         Ok(Path::new(name).with_extension(extension))
     }
+}
+
+/// Whether a source includes HIP's header.
+fn includes_hip(path: &Path) -> bool {
+    let text =
+        path.metadata().is_ok_and(|file| file.is_file()).then(|| std::fs::read(path).unwrap_or_default());
+    let text = text.unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().any(|line| {
+        let line = line.trim_start().strip_prefix('#').map(str::trim_start);
+        line.is_some_and(|line| line.starts_with("include") && line.contains("hip/hip_runtime"))
+    })
 }
 
 #[cfg(test)]
@@ -350,6 +438,18 @@ mod tests {
     }
 
     #[test]
+    fn options_of_nvcc_are_obeyed_or_named() {
+        let line = "a.cu -Xcompiler -Wall,-O3 -Xcompiler=-fopenmp -gencode arch=compute_80,code=sm_80 -lineinfo \
+                    -Xptxas -v --ptxas-options=-O3 -use_fast_math -std=c++17";
+        let request = read(line).expect("a command line");
+        assert_eq!(request.arch, ["compute_80"]);
+        assert_eq!(request.for_device, ["-std=c++17"]);
+        assert_eq!(request.for_host, ["-Wall", "-O3", "-fopenmp", "-std=c++17"]);
+        let named = ["-lineinfo", "-Xptxas -v", "--ptxas-options -O3", "-use_fast_math"];
+        assert_eq!(request.notes, named.map(|option| format!("{option} has no effect here")));
+    }
+
+    #[test]
     fn what_cannot_be_done_is_named() {
         for (line, named) in [
             ("-rdc=true a.cu", "-rdc=true: relocatable"),
@@ -358,6 +458,7 @@ mod tests {
             ("-lm", "no files"),
             ("a.cu -o", "-o: its value"),
             ("-", "standard input"),
+            ("-x cuda /dev/null", "no regular file"),
         ] {
             let error = read(line).expect_err(line).to_string();
             assert!(error.contains(named), "{line}: {error}");
@@ -365,6 +466,7 @@ mod tests {
         let arches = [Arch::Amd("gfx906".into())];
         let error = read("a.cu").and_then(|request| request.check(&arches)).expect_err("AMD's code");
         assert!(error.to_string().contains("hipify"), "{error}");
+        assert!(read("a.cu --ptx -o a.cu").and_then(|request| request.check(&[])).is_err());
         assert!(read("a.cu b.cu -c -o x.o").and_then(|request| request.check(&[])).is_err());
     }
 }
