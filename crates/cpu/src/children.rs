@@ -482,6 +482,8 @@ impl Item {
                 };
                 module.run_grid(&launch, family, depth)
             }
+            // Rows without bytes, however many there are.
+            Item::Copy { width: 0, .. } | Item::Fill { width: 0, .. } => Ok(None),
             Item::Copy { to, to_pitch, from, from_pitch, width, height } => {
                 for row in 0..height {
                     let to = to.wrapping_add(row.wrapping_mul(to_pitch));
