@@ -13,6 +13,14 @@ use crate::lanewise::predicate;
 /// Larger than any index known to be below it.
 const FAR: i64 = 1 << 62;
 
+/// A scalar that tells of some warps that a condition is the same for all of their lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Sure {
+    /// If true, all lanes have the condition's value `side`. If false, nothing is known.
+    pub condition: Operand,
+    pub side: bool,
+}
+
 /// How the lanes of a group differ.
 #[derive(Clone, Copy, PartialEq)]
 enum Row {
@@ -63,7 +71,11 @@ impl Kernel<'_> {
             let part = match (row, signed) {
                 (Row::Consecutive, Some(extends)) => {
                     let beyond = self.beyond(v, ty, one, n, extends);
-                    self.lanes_of_row(cmp, beyond, size)
+                    let (bits, sure) = self.lanes_of_row(cmp, beyond, size);
+                    if let (true, [result]) = (size == self.width().lanes(), &inst.results[..]) {
+                        self.cursor.sure.insert(*result, sure);
+                    }
+                    bits
                 }
                 _ => {
                     let yes = self.out.ir.icmp(predicate(cmp), one, n);
@@ -98,6 +110,9 @@ impl Kernel<'_> {
                 Rep::Vector(mask) => self.mask_word(mask)?,
                 Rep::Pattern { .. } => return None,
             });
+        }
+        if let (Some(sure), [result]) = (self.combined_sure(inst), &inst.results[..]) {
+            self.cursor.sure.insert(*result, sure);
         }
         let [.., a, b] = words[..] else { return None };
         let bits = self.out.ir.bin(op, a, b);
@@ -147,8 +162,8 @@ impl Kernel<'_> {
     }
 
     /// The lanes of one row of consecutive values for which the comparison holds, as the low bits of a word,
-    /// from the distance to the bound.
-    fn lanes_of_row(&mut self, cmp: IntCmp, beyond: Operand, size: usize) -> Operand {
+    /// from the distance to the bound. Also when that is all or none of them.
+    fn lanes_of_row(&mut self, cmp: IntCmp, beyond: Operand, size: usize) -> (Operand, Sure) {
         let (all, none) = (self.first_lanes(size), self.first_lanes(0));
         // Lanes below the bound, or up to it.
         let with_it = matches!(cmp, IntCmp::LeS | IntCmp::GtS | IntCmp::LeU | IntCmp::GtU);
@@ -163,10 +178,41 @@ impl Kernel<'_> {
         let others = self.out.ir.bin(Bin::Shl, Operand::int(self.width().bits(), -1), count);
         let bits = self.out.ir.bin_int(Bin::Xor, others, -1);
         let below = matches!(cmp, IntCmp::LtS | IntCmp::LeS | IntCmp::LtU | IntCmp::LeU);
+        let sure = Sure { condition: whole, side: below };
         if below {
-            return self.out.ir.select(whole, all, bits);
+            return (self.out.ir.select(whole, all, bits), sure);
         }
         let bits = self.out.ir.bin(Bin::And, others, all);
-        self.out.ir.select(whole, none, bits)
+        (self.out.ir.select(whole, none, bits), sure)
+    }
+
+    /// When a combination of conditions is the same for all lanes.
+    fn combined_sure(&mut self, inst: &Inst) -> Option<Sure> {
+        // Conditions of which one decides have this side.
+        let deciding = match inst.op {
+            Op::IntUn(IntUnOp::Not, Ty::I1) => {
+                let sure = self.cursor.sure.get(inst.args.first()?)?;
+                return Some(Sure { condition: sure.condition, side: !sure.side });
+            }
+            Op::Int(IntOp::And, Ty::I1) => false,
+            Op::Int(IntOp::Or, Ty::I1) => true,
+            _ => return None,
+        };
+        let [a, b] = inst.args[..] else { return None };
+        let known = |k: &Self, v: Value| k.cursor.sure.get(&v).copied();
+        if let Some(sure) = [a, b].into_iter().filter_map(|v| known(self, v)).find(|s| s.side == deciding) {
+            return Some(sure);
+        }
+        let mut conditions = Vec::new();
+        for v in [a, b] {
+            conditions.push(match (known(self, v), self.rep(v)) {
+                (Some(sure), _) => sure.condition,
+                (None, Rep::Uniform(one)) if deciding => self.out.ir.bin(Bin::Xor, one, Operand::TRUE),
+                (None, Rep::Uniform(one)) => one,
+                _ => return None,
+            });
+        }
+        let [a, b] = conditions[..] else { return None };
+        Some(Sure { condition: self.out.ir.bin(Bin::And, a, b), side: !deciding })
     }
 }

@@ -140,9 +140,7 @@ impl Kernel<'_> {
         let place = self.place(b);
         let data = self.block_data(b).clone();
         let pending = self.cursor.pending.get(&place).cloned().unwrap_or_default();
-        self.cursor.env.clear();
-        self.cursor.guards.clear();
-        self.cursor.lanes.clear();
+        self.cursor.forget();
         self.out.ir.label(names::place(place));
         if self.facts.uniformity.masked[b] {
             let m = self.take_mask(b);
@@ -176,13 +174,11 @@ impl Kernel<'_> {
         let mask = self.cursor.mask;
         let bits = self.bits_of(mask);
         let all = self.out.ir.icmp_int(Cmp::Eq, bits, -1);
-        let (whole, part) = (self.out.ir.fresh("whole"), self.out.ir.fresh("part"));
+        let (whole, part) = (names::full(b), self.out.ir.fresh("part"));
         self.out.ir.br_if(all, whole, part);
         for (label, mask, full) in [(whole, self.width().all(), true), (part, mask, false)] {
             self.out.ir.label(label);
-            self.cursor.env.clear();
-            self.cursor.guards.clear();
-            self.cursor.lanes.clear();
+            self.cursor.forget();
             self.cursor.mask = mask;
             self.cursor.full = full;
             self.contents(b, &data, &pending, live)?;
@@ -366,6 +362,7 @@ impl Kernel<'_> {
                 }
             }
             Terminator::Branch { cond, then, els } => {
+                self.all_lanes_alike(b, *cond, then, els, pending)?;
                 let c = self.vector(*cond);
                 let own = self.cursor.mask;
                 let yes = self.those(own, c);
@@ -421,6 +418,46 @@ impl Kernel<'_> {
                 self.out.ir.br(FAULT);
             }
         }
+        Ok(())
+    }
+
+    /// Where one scalar tells that all lanes take the same side, branches there before any mask is computed:
+    /// the body of `if (i < n)` then runs without one. What follows is for the other warps.
+    fn all_lanes_alike(
+        &mut self,
+        b: usize,
+        cond: Value,
+        then: &BlockCall,
+        els: &BlockCall,
+        pending: &BTreeSet<usize>,
+    ) -> Result<()> {
+        let Some(sure) = self.cursor.sure.get(&cond).copied() else { return Ok(()) };
+        let to = if sure.side { then } else { els };
+        let ends = self.facts.before_stop[b] && self.only_ends(to.block.index());
+        if !self.cursor.full || self.per_lane() || ends {
+            return Ok(());
+        }
+        let (all, some) = (self.out.ir.fresh("all"), self.out.ir.fresh("some"));
+        self.out.ir.br_if(sure.condition, all, some);
+        self.out.ir.label(all);
+        let (env, guards, lanes) =
+            (self.cursor.env.clone(), self.cursor.guards.clone(), self.cursor.lanes.clone());
+        self.edge(b, to, None)?;
+        (self.cursor.env, self.cursor.guards, self.cursor.lanes) = (env, guards, lanes);
+        let target = to.block.index();
+        let set = self.after_edge(b, target, pending)?;
+        let mut next = self.go(&set);
+        let masked = self.facts.uniformity.masked[target];
+        let clears = self.out.begin.contains_key(&Some(target));
+        if next == names::place(self.place(target)) && masked && !clears && self.worth_two_versions(target) {
+            // Past the tests of the mask, which LLVM would otherwise compute from the condition.
+            let (all, none) = (self.width().all(), self.width().none());
+            self.store_slot(names::coming(target), none);
+            self.store_slot(names::here(target), all);
+            next = names::full(target);
+        }
+        self.out.ir.br(next);
+        self.out.ir.label(some);
         Ok(())
     }
 

@@ -211,6 +211,8 @@ struct Cursor {
     guards: BTreeMap<Value, Operand>,
     /// Values of single lanes in the current block, see [`groups`].
     lanes: BTreeMap<(Value, usize), Operand>,
+    /// Conditions of the current block that one scalar can tell to be the same for all lanes, see [`compare`].
+    sure: BTreeMap<Value, compare::Sure>,
     /// The current mask: the lanes that run the current block.
     mask: Operand,
     /// Whether all lanes are known at compile time to run the current block.
@@ -220,6 +222,14 @@ struct Cursor {
 }
 
 impl Cursor {
+    /// Forgets what is known of the current block's values.
+    fn forget(&mut self) {
+        self.env.clear();
+        self.guards.clear();
+        self.lanes.clear();
+        self.sure.clear();
+    }
+
     /// Before the first block.
     fn new(width: Width) -> Cursor {
         Cursor {
@@ -227,6 +237,7 @@ impl Cursor {
             env: BTreeMap::new(),
             guards: BTreeMap::new(),
             lanes: BTreeMap::new(),
+            sure: BTreeMap::new(),
             mask: width.none(),
             full: false,
             pending: BTreeMap::new(),

@@ -104,6 +104,11 @@ pub const fn body(block: usize) -> Name {
     Name::numbered("body", block)
 }
 
+/// The label of a block's copy for a full mask.
+pub const fn full(block: usize) -> Name {
+    Name::numbered("full", block)
+}
+
 /// The label of a resume point.
 pub const fn resume(number: usize) -> Name {
     Name::numbered("resume", number)

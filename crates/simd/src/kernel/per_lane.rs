@@ -142,9 +142,7 @@ impl Kernel<'_> {
         let place = self.place(b);
         let (again, next) = (place + 1, place + 2);
         let data = self.block_data(b).clone();
-        self.cursor.env.clear();
-        self.cursor.lanes.clear();
-        self.cursor.guards.clear();
+        self.cursor.forget();
         self.out.ir.label(names::place(place));
         if self.waits().stops.contains(&b) {
             self.out.ir.br(names::place(next));
@@ -296,9 +294,7 @@ impl Kernel<'_> {
         let (Some(inst), Terminator::Jump(next)) = (data.insts.first(), &data.term) else {
             return Err(Unsupported("a stop before a branch".into()));
         };
-        self.cursor.env.clear();
-        self.cursor.lanes.clear();
-        self.cursor.guards.clear();
+        self.cursor.forget();
         self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
         self.cursor.mask = self.mask_from(here);
         let Op::Bar { mode } = inst.op else {
@@ -367,9 +363,7 @@ impl Kernel<'_> {
             let out = self.without(here, waiting);
             self.branch_if_any(out, some, none);
             self.out.ir.label(some);
-            self.cursor.env.clear();
-            self.cursor.lanes.clear();
-            self.cursor.guards.clear();
+            self.cursor.forget();
             self.leave_word(names::waiting(b), out);
             self.cursor.mask = self.mask_from(out);
             if let Some(&r) = inst.results.first() {

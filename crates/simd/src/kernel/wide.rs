@@ -20,12 +20,12 @@ pub const COUNTS: [u16; 3] = [8, 4, 2];
 
 /// The number of warps that may run together by the kernel's number of operations: longer vectors take longer
 /// to compile, most of all on paths where lanes differ.
-const BY_SIZE: [(usize, u16); 2] = [(100, 8), (500, 4)];
+const BY_SIZE: [(usize, u16); 2] = [(600, 8), (1000, 4)];
 
 /// Bytes of vector registers that a loop's values may take while more than two warps run together. AVX-512
 /// has 2048, AVX2 512; operands that are loaded need none of them.
 const fn registers(avx512: bool) -> usize {
-    if avx512 { 1536 } else { 512 }
+    if avx512 { 2048 } else { 512 }
 }
 
 /// Whether no lane of a kernel can tell how many warps of its block run together.
