@@ -36,17 +36,22 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
     let mut func = Function::clone(source);
     let unit = Unit { module, kernel, info, spec, target, forced, watch };
     unit.passes(passes::FIRST, &mut unit.alone(), &mut func)?;
-    let large = forced.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
     let (any_size, bound) = (forced.effort.is_some(), forced.most(target));
-    // Emits the first form whose text fits its bound (divided by `share`). If none fits, returns the size in
-    // bytes.
-    let bounded = |share: usize, make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
+    // Emits the first form whose text fits its bound. If none fits, returns the last one's
+    // size.
+    let bounded = |apart: bool, make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
+        // In the per-lane mode any block may follow any other, so values are live everywhere and LLVM takes
+        // longer for the same text.
+        let (share, many) = if apart { (2, effort::MANY_APART) } else { (1, effort::MANY) };
+        let large = forced.effort.is_some_and(Effort::in_frame) || size(&func) > many;
         // The size is known only once the text exists.
         let mut bytes = 0;
         for form in FORMS.iter().filter(|f| f.in_frame || !large && (!any_size || f.outlined.is_some())) {
+            let bound = if apart && form.in_frame { bound * effort::APART } else { bound };
             let bytes_of = |bytes: usize| if any_size { usize::MAX } else { bytes.min(bound) };
             let most = bytes_of(form.bytes.map_or(bound, |bytes| bytes / share));
-            if most < bytes / effort::SHRINKS {
+            // The per-lane form in the frame is another one, not only outlined.
+            if most < bytes / effort::SHRINKS && !(apart && form.in_frame) {
                 continue;
             }
             let emitted = make(form)?;
@@ -55,17 +60,15 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
                 return Ok(Ok(emitted));
             }
         }
-        Ok(Err(bytes))
+        Ok(Err((bytes, if apart { bound * effort::APART } else { bound })))
     };
-    let checked = |made: Bounded| made.map_err(|bytes| too_large(bytes, bound, target));
-    // In this mode any block may follow any other, so values are live everywhere and LLVM takes longer for
-    // the same text.
-    let apart = || bounded(2, &|form| unit.apart(func.clone(), form));
+    let checked = |made: Bounded| made.map_err(|(bytes, bound)| too_large(bytes, bound, target));
+    let apart = || bounded(true, &|form| unit.apart(func.clone(), form));
     if forced.per_lane {
         watch(Told::Refused("requested"));
         return apart().and_then(checked);
     }
-    match bounded(1, &|form| unit.together(func.clone(), form)) {
+    match bounded(false, &|form| unit.together(func.clone(), form)) {
         Err(Unsupported(reason)) => {
             watch(Told::Refused(&reason));
             let made = apart()?;
@@ -76,8 +79,8 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
     }
 }
 
-/// A kernel's IR, or its size in bytes if that exceeds the bound.
-type Bounded = std::result::Result<Emitted, usize>;
+/// A kernel's IR, or its size in bytes and the bound that it exceeds.
+type Bounded = std::result::Result<Emitted, (usize, usize)>;
 
 /// The error for a kernel whose IR is too large to compile.
 fn too_large(bytes: usize, bound: usize, target: &Target) -> Unsupported {
