@@ -106,6 +106,23 @@ fn texts() -> &'static HashMap<Code, CString> {
     })
 }
 
+/// Statuses that the runtime 11 does not know (asked of 11.8).
+const AFTER_11: [Code; 9] = [225, 226, 402, 721, 811, 812, 913, 914, 915];
+
+/// A status code's name in the runtime 11.
+pub fn name_in_11(code: Code) -> &'static CStr {
+    if AFTER_11.contains(&code) { c"unrecognized error code" } else { name(code) }
+}
+
+/// A status code's text in the runtime 11.
+pub fn text_in_11(code: Code) -> &'static CStr {
+    match code {
+        27 => c"read as normalized float not supported for 32-bit non float type",
+        code if AFTER_11.contains(&code) => c"unrecognized error code",
+        code => text(code),
+    }
+}
+
 /// A status code's name.
 pub fn name(code: Code) -> &'static CStr {
     NAMES.iter().find(|row| row.0 == code).map_or(c"unrecognized error code", |row| row.1)

@@ -206,6 +206,11 @@ pub fn function_of(named: u64, again: bool) -> Result<u64> {
     Ok(function)
 }
 
+/// Whether a function is registered under this address.
+pub fn is_function(named: u64) -> bool {
+    read(|all| all.functions.contains_key(&named))
+}
+
 #[cold]
 fn find(named: u64) -> Result<u64> {
     let context = current::context()?;

@@ -175,6 +175,15 @@ api! {
         checked(cu::cuDevicePrimaryCtxSetFlags_v2(current::ordinal()?, flags))
     }
 
+    Driver Legal fn cudaSetDeviceFlags_in_11(flags: u32) {
+        /// How a thread waits, mapped host memory and larger local memory; 12 added one more.
+        const KNOWN: u32 = 0x1f;
+        if flags & !KNOWN != 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        checked(cu::cuDevicePrimaryCtxSetFlags_v2(current::ordinal()?, flags))
+    }
+
     Driver Legal fn cudaGetDeviceFlags(flags: Out<u32>) {
         flags.required()?;
         let (mut set, mut active) = (0, 0);
@@ -336,6 +345,16 @@ pub extern "C" fn cudaPeekAtLastError() -> u32 {
 /// `cudaGetErrorName`.
 pub extern "C" fn cudaGetErrorName(code: u32) -> *const std::ffi::c_char {
     CStr::as_ptr(error::name(code))
+}
+
+/// `cudaGetErrorName` of the runtime 11.
+pub extern "C" fn cudaGetErrorName_in_11(code: u32) -> *const std::ffi::c_char {
+    CStr::as_ptr(error::name_in_11(code))
+}
+
+/// `cudaGetErrorString` of the runtime 11.
+pub extern "C" fn cudaGetErrorString_in_11(code: u32) -> *const std::ffi::c_char {
+    CStr::as_ptr(error::text_in_11(code))
 }
 
 /// `cudaGetErrorString`.

@@ -39,6 +39,12 @@ fn refused(error: Error, grid: Dim3, block: Dim3) -> Error {
     if error == Error::INVALID_VALUE && wrong { Error::INVALID_CONFIGURATION } else { error }
 }
 
+/// The runtime 11 takes what is not registered for an unknown function, the later ones for a handle.
+fn no_handle(error: Error, named: u64) -> Error {
+    let unknown = error == Error::INVALID_HANDLE && !registered::is_function(named);
+    if unknown { Error::INVALID_DEVICE_FUNCTION } else { error }
+}
+
 fn shared_size(shared: usize) -> Result<u32> {
     u32::try_from(shared).map_err(|_| Error::INVALID_VALUE)
 }
@@ -168,6 +174,13 @@ api! {
             .map_err(|error| refused(error, grid, block))
     }
 
+    Context Appends fn cudaLaunchKernel_in_11 / cudaLaunchKernel_ptsz_in_11 (
+        named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
+    ) |own| {
+        launch(named, grid, block, params, shared, stream_of(stream, own))
+            .map_err(|error| no_handle(refused(error, grid, block), named))
+    }
+
     Context Appends fn cudaLaunchCooperativeKernel / cudaLaunchCooperativeKernel_ptsz (
         named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
@@ -199,7 +212,7 @@ api! {
     }
 
     Context Legal fn cudaFuncGetAttributes_in_11(out: Out<Attributes>, named: u64) {
-        attributes(named, out, false)
+        attributes(named, out, false).map_err(|error| no_handle(error, named))
     }
 
     Context Legal fn cudaFuncSetAttribute(named: u64, number: u32, value: i32) {
