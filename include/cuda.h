@@ -1,10 +1,9 @@
 /*
- * Anywarp's declaration of the CUDA Driver API, version 13.0.
+ * Anywarp's declaration of the CUDA Driver API, version 13.0, with functions of 13.2.
  *
  * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
  * this file calls the library in the same way as one compiled with any other header of the same version. The
- * library also exports functions that this file does not declare (interoperation with graphics and other
- * devices, checkpoints).
+ * library also exports functions that NVIDIA declares in other headers (OpenGL, EGL, VDPAU, debuggers).
  *
  * If CUDA_API_PER_THREAD_DEFAULT_STREAM is defined before this file is included, the null stream is the calling
  * thread's.
@@ -111,6 +110,8 @@
 
 #define cuGetProcAddress CU_ANYWARP_PTSZ(cuGetProcAddress_v2)
 #define cuGraphicsMapResources CU_ANYWARP_PTSZ(cuGraphicsMapResources)
+#define cuGraphicsResourceGetMappedPointer cuGraphicsResourceGetMappedPointer_v2
+#define cuGraphicsResourceSetMapFlags cuGraphicsResourceSetMapFlags_v2
 #define cuGraphicsUnmapResources CU_ANYWARP_PTSZ(cuGraphicsUnmapResources)
 #define cuMemMapArrayAsync CU_ANYWARP_PTSZ(cuMemMapArrayAsync)
 #define cuEventRecord CU_ANYWARP_PTSZ(cuEventRecord)
@@ -133,6 +134,7 @@
 #define cuMemcpy2DAsync CU_ANYWARP_PTSZ(cuMemcpy2DAsync_v2)
 #define cuMemcpy3DAsync CU_ANYWARP_PTSZ(cuMemcpy3DAsync_v2)
 #define cuMemcpy3DBatchAsync CU_ANYWARP_PTSZ(cuMemcpy3DBatchAsync_v2)
+#define cuMemcpy3DWithAttributesAsync CU_ANYWARP_PTSZ(cuMemcpy3DWithAttributesAsync)
 #define cuMemcpy3DPeerAsync CU_ANYWARP_PTSZ(cuMemcpy3DPeerAsync)
 #define cuMemcpyAsync CU_ANYWARP_PTSZ(cuMemcpyAsync)
 #define cuMemcpyAtoHAsync CU_ANYWARP_PTSZ(cuMemcpyAtoHAsync_v2)
@@ -142,6 +144,7 @@
 #define cuMemcpyHtoAAsync CU_ANYWARP_PTSZ(cuMemcpyHtoAAsync_v2)
 #define cuMemcpyHtoDAsync CU_ANYWARP_PTSZ(cuMemcpyHtoDAsync_v2)
 #define cuMemcpyPeerAsync CU_ANYWARP_PTSZ(cuMemcpyPeerAsync)
+#define cuMemcpyWithAttributesAsync CU_ANYWARP_PTSZ(cuMemcpyWithAttributesAsync)
 #define cuMemsetD16Async CU_ANYWARP_PTSZ(cuMemsetD16Async)
 #define cuMemsetD2D16Async CU_ANYWARP_PTSZ(cuMemsetD2D16Async)
 #define cuMemsetD2D32Async CU_ANYWARP_PTSZ(cuMemsetD2D32Async)
@@ -161,6 +164,7 @@
 #define cuStreamGetCaptureInfo CU_ANYWARP_PTSZ(cuStreamGetCaptureInfo_v3)
 #define cuStreamGetCtx CU_ANYWARP_PTSZ(cuStreamGetCtx)
 #define cuStreamGetCtx_v2 CU_ANYWARP_PTSZ(cuStreamGetCtx_v2)
+#define cuStreamGetDevResource CU_ANYWARP_PTSZ(cuStreamGetDevResource)
 #define cuStreamGetDevice CU_ANYWARP_PTSZ(cuStreamGetDevice)
 #define cuStreamGetFlags CU_ANYWARP_PTSZ(cuStreamGetFlags)
 #define cuStreamGetId CU_ANYWARP_PTSZ(cuStreamGetId)
@@ -696,6 +700,19 @@ typedef enum {
     CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE = 0x2
 } CUdevSmResourceSplit_flags;
 
+typedef enum {
+    CU_DEV_SM_RESOURCE_GROUP_DEFAULT = 0,
+    CU_DEV_SM_RESOURCE_GROUP_BACKFILL = 0x1
+} CUdevSmResourceGroup_flags;
+
+typedef struct CU_DEV_SM_RESOURCE_GROUP_PARAMS_st {
+    unsigned int smCount;
+    unsigned int coscheduledSmCount;
+    unsigned int preferredCoscheduledSmCount;
+    unsigned int flags;
+    unsigned int reserved[12];
+} CU_DEV_SM_RESOURCE_GROUP_PARAMS;
+
 typedef enum CUcoredumpSettings_enum {
     CU_COREDUMP_ENABLE_ON_EXCEPTION = 1,
     CU_COREDUMP_TRIGGER_HOST,
@@ -706,6 +723,9 @@ typedef enum CUcoredumpSettings_enum {
     CU_COREDUMP_GENERATION_FLAGS,
     CU_COREDUMP_MAX
 } CUcoredumpSettings;
+
+typedef struct CUcoredumpCallbackEntry_st *CUcoredumpCallbackHandle;
+typedef void (CUDA_CB *CUcoredumpStatusCallback)(void *userData, int pid, CUdevice dev);
 
 /* ---- Modules, linking and libraries -------------------------------------------------------------------- */
 
@@ -2250,6 +2270,12 @@ CUresult CUDAAPI cuCoredumpGetAttribute(CUcoredumpSettings attrib, void *value, 
 CUresult CUDAAPI cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size);
 CUresult CUDAAPI cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size);
 CUresult CUDAAPI cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size);
+CUresult CUDAAPI cuCoredumpRegisterStartCallback(CUcoredumpStatusCallback callback, void *userData,
+                                                 CUcoredumpCallbackHandle *callbackOut);
+CUresult CUDAAPI cuCoredumpRegisterCompleteCallback(CUcoredumpStatusCallback callback, void *userData,
+                                                    CUcoredumpCallbackHandle *callbackOut);
+CUresult CUDAAPI cuCoredumpDeregisterStartCallback(CUcoredumpCallbackHandle callback);
+CUresult CUDAAPI cuCoredumpDeregisterCompleteCallback(CUcoredumpCallbackHandle callback);
 
 /* ---- Devices ------------------------------------------------------------------------------------------- */
 
@@ -2285,6 +2311,10 @@ CUresult CUDAAPI cuDeviceGetDevResource(CUdevice device, CUdevResource *resource
 CUresult CUDAAPI cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups,
                                              const CUdevResource *input, CUdevResource *remaining,
                                              unsigned int useFlags, unsigned int minCount);
+CUresult CUDAAPI cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups, const CUdevResource *input,
+                                      CUdevResource *remainder, unsigned int flags,
+                                      CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams);
+CUresult CUDAAPI cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice dev, int flags);
 CUresult CUDAAPI cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources,
                                            unsigned int nbResources);
 
@@ -2388,6 +2418,7 @@ CUresult CUDAAPI cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CU
 CUresult CUDAAPI cuKernelGetName(const char **name, CUkernel hfunc);
 CUresult CUDAAPI cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
                                       size_t *paramSize);
+CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, size_t *paramCount);
 
 /* ---- Functions, launches, occupancy -------------------------------------------------------------------- */
 
@@ -2399,6 +2430,7 @@ CUresult CUDAAPI cuFuncGetModule(CUmodule *hmod, CUfunction hfunc);
 CUresult CUDAAPI cuFuncGetName(const char **name, CUfunction hfunc);
 CUresult CUDAAPI cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
                                     size_t *paramSize);
+CUresult CUDAAPI cuFuncGetParamCount(CUfunction func, size_t *paramCount);
 CUresult CUDAAPI cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function);
 CUresult CUDAAPI cuFuncLoad(CUfunction function);
 CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -2583,6 +2615,10 @@ CUresult CUDAAPI cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream);
 CUresult CUDAAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream);
 CUresult CUDAAPI cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags,
                                       CUstream hStream);
+CUresult CUDAAPI cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size,
+                                             CUmemcpyAttributes *attr, CUstream hStream);
+CUresult CUDAAPI cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
+                                               CUstream hStream);
 CUresult CUDAAPI cuMemBatchDecompressAsync(CUmemDecompressParams *paramsArray, size_t count,
                                            unsigned int flags, size_t *errorIndex, CUstream stream);
 CUresult CUDAAPI cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
@@ -2691,6 +2727,13 @@ CUresult CUDAAPI cuGraphicsMapResources(unsigned int count, CUgraphicsResource *
 CUresult CUDAAPI cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources,
                                           CUstream hStream);
 CUresult CUDAAPI cuGraphicsUnregisterResource(CUgraphicsResource resource);
+CUresult CUDAAPI cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource resource,
+                                                     unsigned int arrayIndex, unsigned int mipLevel);
+CUresult CUDAAPI cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray,
+                                                           CUgraphicsResource resource);
+CUresult CUDAAPI cuGraphicsResourceGetMappedPointer(CUdeviceptr *pDevPtr, size_t *pSize,
+                                                    CUgraphicsResource resource);
+CUresult CUDAAPI cuGraphicsResourceSetMapFlags(CUgraphicsResource resource, unsigned int flags);
 CUresult CUDAAPI cuImportExternalMemory(CUexternalMemory *extMem_out,
                                         const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc);
 CUresult CUDAAPI cuDestroyExternalMemory(CUexternalMemory extMem);
@@ -2816,6 +2859,7 @@ CUresult CUDAAPI cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternal
                                                  const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc);
 CUresult CUDAAPI cuExternalMemoryGetMappedMipmappedArray(
     CUmipmappedArray *mipmap, CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc);
+CUresult CUDAAPI cuStreamGetDevResource(CUstream hStream, CUdevResource *resource, CUdevResourceType type);
 CUresult CUDAAPI cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx);
 CUresult CUDAAPI cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx);
 CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags);

@@ -17,8 +17,26 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.path.join(HERE, "..", "..", "include")
 # Declared in another file of that package.
 ELSEWHERE = {"cuProfilerStart", "cuProfilerStop"}
-# Declared in later headers.
-LATER = {"CU_JIT_BINARY_LOADER_THREAD_COUNT"}
+# Not in the headers of every version from 13.0 on; compared where they are declared.
+SOME = {
+    "CU_JIT_BINARY_LOADER_THREAD_COUNT",
+    "CUdevSmResourceSplit_flags",
+    "CUdevSmResourceGroup_flags",
+    "CU_DEV_SM_RESOURCE_GROUP_DEFAULT",
+    "CU_DEV_SM_RESOURCE_GROUP_BACKFILL",
+    "CU_DEV_SM_RESOURCE_GROUP_PARAMS",
+    "CUcoredumpCallbackHandle",
+    "cuCoredumpDeregisterCompleteCallback",
+    "cuCoredumpDeregisterStartCallback",
+    "cuCoredumpRegisterCompleteCallback",
+    "cuCoredumpRegisterStartCallback",
+    "cuDevSmResourceSplit",
+    "cuFuncGetParamCount",
+    "cuKernelGetParamCount",
+    "cuMemcpy3DWithAttributesAsync",
+    "cuMemcpyWithAttributesAsync",
+    "cuStreamGetDevResource",
+}
 MODES = {"legacy": [], "per-thread": ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]}
 
 
@@ -46,25 +64,29 @@ def main():
     other = sys.argv[1]
     header = open(os.path.join(OURS, "cuda.h")).read()
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
-    enumerators = re.findall(r"^    (C[UI]\w+)(?: =|,|$)", code, flags=re.M)
+    others = set(re.findall(r"\w+", open(os.path.join(other, "cuda.h")).read()))
+    known = lambda name: name not in SOME or name in others
+    enumerators = [name for name in re.findall(r"^    (C[UI]\w+)(?: =|,|$)", code, flags=re.M) if known(name)]
     constants = re.findall(r"^#define (CU\w+) [^\n]+$", code, flags=re.M)
-    constants = [name for name in constants if name not in {"CUDAAPI", "CUDA_CB"} | LATER]
+    constants = [name for name in constants if name not in {"CUDAAPI", "CUDA_CB"} and known(name)]
     types = sorted(set(re.findall(r"^typedef [^;{]*?\b(\w+);", code, flags=re.M)) | set(re.findall(r"^} (\w+);", code, flags=re.M)))
+    types = [name for name in types if known(name)]
     structs = re.findall(r"^typedef (?:struct|union) \w+ \{\n(.*?)^\} (\w+);", code, flags=re.M | re.S)
-    mapped = re.findall(r"^#define (cu\w+) ", code, flags=re.M)
+    mapped = [name for name in re.findall(r"^#define (cu\w+) ", code, flags=re.M) if known(name)]
     prototypes = [p for p in re.findall(r"^CUresult CUDAAPI \w+\([^;]*\);", code, flags=re.M)]
 
     lines = [f'printf("{n} %lld\\n", (long long)({n}));' for n in enumerators + constants]
     lines += [f'printf("sizeof {n} %zu, aligned %zu\\n", sizeof({n}), _Alignof({n}));' for n in types]
-    for body, name in structs:
+    for body, name in (struct for struct in structs if known(struct[1])):
         lines += [f'printf("{name}.{f} %zu\\n", offsetof({name}, {f}));' for f in fields(body) if f != "opaque"]
     lines += [f'printf("{n} %s\\n", NAME({n}));' for n in mapped]
     program = "#include <cuda.h>\n#include <stdio.h>\n#include <stddef.h>\n#define NAME(x) TEXT(x)\n#define TEXT(x) #x\n"
     program += "int main(void) {\n" + "\n".join(lines) + "\n}\n"
-    declared = [p for p in prototypes if re.match(r"CUresult CUDAAPI (\w+)", p).group(1) not in ELSEWHERE]
+    name_of = lambda prototype: re.match(r"CUresult CUDAAPI (\w+)", prototype).group(1)
+    declared = [p for p in prototypes if name_of(p) not in ELSEWHERE and known(name_of(p))]
     # Declaring a function again with another type is an error, but a function that does not exist gives only
     # a warning with -W, so take the address of each before declaring it again.
-    names = [re.match(r"CUresult CUDAAPI (\w+)", p).group(1) for p in declared]
+    names = [name_of(p) for p in declared]
     again = "#include <cuda.h>\nvoid *table[] = {\n" + ",\n".join(f"(void *){n}" for n in names) + "};\n" + "\n".join(declared)
 
     wrong = 0

@@ -143,18 +143,64 @@ fn linked_names(flags: &[&str]) -> BTreeSet<String> {
         .collect()
 }
 
+/// The names that the library exports.
+fn exports() -> BTreeSet<String> {
+    let exports = fs::read_to_string(root().join("crates/cuda/data/exports.txt")).expect("the exports");
+    exports.lines().map(str::to_owned).collect()
+}
+
 #[test]
 fn what_it_declares_is_exported() {
-    let exports = fs::read_to_string(root().join("tests/probe/exports.txt")).expect("the recorded exports");
-    let exports: BTreeSet<&str> = exports.lines().collect();
+    let exports = exports();
     for flags in [&[][..], &["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]] {
         let names = linked_names(flags);
         assert!(names.len() > 300, "{}", names.len());
-        let missing: Vec<&String> = names.iter().filter(|name| !exports.contains(name.as_str())).collect();
+        let missing: Vec<&String> = names.iter().filter(|name| !exports.contains(*name)).collect();
         assert!(missing.is_empty(), "{flags:?}: {missing:?}");
     }
     assert!(linked_names(&[]).contains("cuMemAlloc_v2"));
     assert!(linked_names(&["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]).contains("cuMemcpyHtoD_v2_ptds"));
+}
+
+/// Exported functions that NVIDIA's `cuda.h` does not declare either, but the headers of OpenGL, EGL, VDPAU and
+/// debuggers, or none, by the start of their names.
+const IN_OTHER_HEADERS: [&str; 9] = [
+    "cuEGL",
+    "cuGL",
+    "cuGraphicsEGL",
+    "cuGraphicsGL",
+    "cuGraphicsResourceGetMappedEglFrame",
+    "cuGraphicsVDPAU",
+    "cuProfilerInitialize",
+    "cuVDPAU",
+    "cudbg",
+];
+
+/// A function is declared if the header has its name, or that of another version of it: programs write names
+/// without versions.
+#[test]
+fn it_declares_what_is_exported() {
+    fn without_version(name: &str) -> &str {
+        let name = name.strip_suffix("_ptds").or_else(|| name.strip_suffix("_ptsz")).unwrap_or(name);
+        let version = name.rsplit_once("_v").filter(|(_, number)| number.parse::<u32>().is_ok());
+        version.map_or(name, |(name, _)| name)
+    }
+    let linked = linked_names(&[]);
+    let declared: BTreeSet<&str> = linked.iter().map(|name| without_version(name)).collect();
+    let (exports, mut undeclared) = (exports(), BTreeSet::new());
+    for name in &exports {
+        let elsewhere = IN_OTHER_HEADERS.iter().any(|start| name.starts_with(start));
+        // `cuMemGetAttribute` is in no header of NVIDIA's.
+        if !elsewhere && !name.starts_with("cuMemGetAttribute") && !declared.contains(without_version(name)) {
+            undeclared.insert(name);
+        }
+    }
+    assert!(undeclared.is_empty(), "{undeclared:?}");
+    let unused: Vec<_> = IN_OTHER_HEADERS
+        .iter()
+        .filter(|start| !exports.iter().any(|name| name.starts_with(**start)))
+        .collect();
+    assert!(unused.is_empty(), "{unused:?}");
 }
 
 #[test]
