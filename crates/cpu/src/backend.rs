@@ -155,6 +155,10 @@ impl Backend for Cpu {
         grid::catch_faults();
     }
 
+    fn ready(&self) -> Option<host::threads::Turn> {
+        grid::ready()
+    }
+
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {
         // Threads that load modules may call `exit` while these are compiled.
         simd::llvm::watch_thread();
@@ -222,6 +226,7 @@ fn load_error(error: front::LoadError) -> LoadError {
         ErrorKind::Unresolved => LoadErrorKind::Undefined,
         ErrorKind::Duplicate => LoadErrorKind::Duplicate,
         ErrorKind::Unsupported => LoadErrorKind::Unsupported,
+        ErrorKind::BeyondDevice => LoadErrorKind::BeyondDevice,
         ErrorKind::UnsupportedVersion => LoadErrorKind::UnsupportedVersion,
         ErrorKind::Syntax | ErrorKind::Semantic => LoadErrorKind::InvalidPtx,
     };
@@ -325,6 +330,7 @@ fn answered<T>(calls: &Hostcalls, run: impl FnOnce() -> T) -> Option<T> {
 /// What a launch needs besides the kernel.
 struct Around<'a> {
     executor: &'a Executor,
+    program: &'a program::Program,
     context: u64,
     limit: u64,
     /// Looked up when a kernel uses it, which is rare.
@@ -349,6 +355,10 @@ impl Host for Around<'_> {
                     && (last / PAGE == address / PAGE || grid::is_accessible(last, write))
             }
         }
+    }
+
+    fn place(&self, line: u32) -> String {
+        self.program.place(line)
     }
 
     fn multicast_count(&self, address: u64, size: u32) -> Option<u32> {
@@ -443,7 +453,8 @@ impl Program for ModuleCode {
     }
 
     fn launch(&self, launch: &LaunchRequest<'_>) -> Result<(), Fault> {
-        let family = Family::new(launch.limits.pending);
+        let watchdog = self.executor.workers().config().watchdog;
+        let family = Family::new(launch.limits.pending, watchdog);
         match self.run_grid(launch, &family, 0)? {
             Some(asked) => children::run(self, launch, &family, asked),
             None => Ok(()),
@@ -491,6 +502,7 @@ impl ModuleCode {
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             executor: &self.executor,
+            program: &self.program,
             context: launch.context,
             limit: launch.limits.heap,
             heap: OnceLock::new(),
@@ -520,10 +532,11 @@ impl ModuleCode {
             cooperative: launch.cooperative,
             most_workers: launch.most_workers,
             busy: launch.busy,
+            spent: family.spent(),
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,
         };
-        let run = || self.executor.workers().run(&grid);
+        let run = || family.timed(|| self.executor.workers().run(&grid));
         let ended = match &calls {
             Some(calls) => answered(calls, run).ok_or_else(|| Fault {
                 kind: FaultKind::OutOfResources,
@@ -531,10 +544,7 @@ impl ModuleCode {
             })?,
             None => run(),
         };
-        ended.map_err(|mut fault| {
-            self.program.locate(&mut fault);
-            fault_of(&fault)
-        })?;
+        ended.map_err(|fault| fault_of(&fault))?;
         Ok(around.children.asked())
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use driver::backend::{Fault, FaultKind, KernelInfo, LaunchRequest, Program};
 use driver::device::{Device, attribute};
@@ -101,11 +102,40 @@ pub(crate) struct Family {
     /// How much was asked for and has not begun.
     pending: AtomicU64,
     most: u64,
+    /// How long all of them may run together.
+    watchdog: Option<Duration>,
+    /// How long they have run, in nanoseconds. The time to compile them does not count.
+    spent: AtomicU64,
 }
 
 impl Family {
-    pub fn new(most: u64) -> Family {
-        Family { pending: AtomicU64::new(0), most }
+    pub fn new(most: u64, watchdog: Option<Duration>) -> Family {
+        Family { pending: AtomicU64::new(0), most, watchdog, spent: AtomicU64::new(0) }
+    }
+
+    pub fn spent(&self) -> Duration {
+        Duration::from_nanos(self.spent.load(Ordering::Relaxed))
+    }
+
+    /// Runs a grid, or a part of what a grid has asked for, and counts its time if there is a limit.
+    pub fn timed<T>(&self, run: impl FnOnce() -> T) -> T {
+        let start = self.watchdog.is_some().then(Instant::now);
+        let result = run();
+        if let Some(start) = start {
+            self.spent.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// Fails when the time is over.
+    fn check_time(&self) -> Result<(), Fault> {
+        match self.watchdog.filter(|limit| self.spent() >= *limit) {
+            Some(limit) => Err(Fault {
+                kind: FaultKind::Timeout,
+                message: format!("what kernels launch, copy and fill has not ended after {limit:?}"),
+            }),
+            None => Ok(()),
+        }
     }
 
     fn add(&self) -> Result<()> {
@@ -451,6 +481,7 @@ pub(crate) fn run(
         }
         let Some(item) = item else { continue };
         family.pending.fetch_sub(1, Ordering::Relaxed);
+        family.check_time()?;
         let more = item.run(module, launch, family, depth)?;
         lists.extend(more.map(|more| (more, depth)));
     }
@@ -485,19 +516,18 @@ impl Item {
             // Rows without bytes, however many there are.
             Item::Copy { width: 0, .. } | Item::Fill { width: 0, .. } => Ok(None),
             Item::Copy { to, to_pitch, from, from_pitch, width, height } => {
-                for row in 0..height {
+                by_rows(family, width, height, |row| {
                     let to = to.wrapping_add(row.wrapping_mul(to_pitch));
                     let from = from.wrapping_add(row.wrapping_mul(from_pitch));
                     // SAFETY: a kernel may write wherever it likes; the copy survives wrong addresses.
                     let done = unsafe { copy_guarded(to as *mut u8, from as *const u8, width as usize) };
-                    done.map_err(|_| outside("copy", to))?;
-                }
-                Ok(None)
+                    done.map_err(|_| outside("copy", to))
+                })
             }
             Item::Fill { to, pitch, value, width, height } => {
                 const PART: u64 = 4096;
                 let bytes = [value; PART as usize];
-                for row in 0..height {
+                by_rows(family, width, height, |row| {
                     let row = to.wrapping_add(row.wrapping_mul(pitch));
                     for at in (0..width).step_by(PART as usize) {
                         let size = PART.min(width - at) as usize;
@@ -506,11 +536,31 @@ impl Item {
                         let done = unsafe { copy_guarded(to as *mut u8, bytes.as_ptr(), size) };
                         done.map_err(|_| outside("fill", to))?;
                     }
-                }
-                Ok(None)
+                    Ok(())
+                })
             }
         }
     }
+}
+
+/// Does something to each row of so many bytes, within the time that is left.
+fn by_rows(
+    family: &Family,
+    width: u64,
+    height: u64,
+    act: impl Fn(u64) -> Result<(), Fault>,
+) -> Result<Option<Asked>, Fault> {
+    /// Bytes between two looks at the clock.
+    const PART: u64 = 1 << 20;
+    let rows = (PART / width).max(1);
+    let mut first = 0;
+    while first < height {
+        let end = height.min(first.saturating_add(rows));
+        family.timed(|| (first..end).try_for_each(&act))?;
+        family.check_time()?;
+        first = end;
+    }
+    Ok(None)
 }
 
 fn outside(what: &str, address: u64) -> Fault {

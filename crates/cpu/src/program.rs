@@ -70,10 +70,15 @@ fn check_shared(module: &Module, rules: &Rules) -> Result<(), LoadError> {
     for (_, kernel) in module.kernels() {
         let shared = kernel.kernel.as_ref().map_or(0, |k| k.shared_size);
         if shared > rules.max_shared {
-            return Err(LoadError::of_device(format!(
-                "error   : Entry function '{}' uses too much shared data ({shared:#x} bytes, {:#x} max)",
-                kernel.name, rules.max_shared
-            )));
+            let (name, most) = (&kernel.name, rules.max_shared);
+            return Err(LoadError::of_device(
+                format!(
+                    "error   : Entry function '{name}' uses too much shared data ({shared:#x} bytes, {most:#x} max)"
+                ),
+                format!(
+                    "kernel {name} declares {shared} bytes of static shared memory; the device has {most} per block"
+                ),
+            ));
         }
     }
     Ok(())
@@ -131,12 +136,13 @@ impl Program {
         Program { modules, codes, targets, refused, variables, has_addresses: false, maker }
     }
 
-    /// Adds to a fault where its line was compiled from; a line that is an address is shown as one.
-    pub fn locate(&self, fault: &mut grid::Fault) {
-        if self.has_addresses {
-            fault.source = fault.line.take().map(|address| format!("at {address:#x} of the code object"));
-        } else {
-            fault.source = fault.line.and_then(|line| self.source_of(line));
+    /// Names a line in messages: with the source that it was compiled from, if that is known. In AMD's code a line
+    /// is an address.
+    pub fn place(&self, line: u32) -> String {
+        match self.source_of(line) {
+            _ if self.has_addresses => format!("{line:#x} of the code object"),
+            Some(source) => format!("{source} (PTX line {line})"),
+            None => format!("PTX line {line}"),
         }
     }
 

@@ -3,6 +3,7 @@
 mod batches;
 mod by_name;
 mod checkpoints;
+mod closed;
 mod decompress;
 mod external;
 mod green;

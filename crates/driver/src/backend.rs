@@ -41,6 +41,12 @@ pub trait Backend: Send + Sync {
     /// ([`host::mapped`]), or pages are about to be replaced ([`host::moving`]).
     fn catch_faults(&self) {}
 
+    /// Prepares the calling thread for accesses that may fault ([`host::mapped::during`]). The result is kept
+    /// until they are done.
+    fn ready(&self) -> Option<host::threads::Turn> {
+        None
+    }
+
     /// A context was destroyed: drops what was kept for its id, such as the heap of device `malloc`.
     fn context_destroyed(&self, context: u64) {
         let _ = context;
@@ -150,6 +156,8 @@ pub enum LoadErrorKind {
     Duplicate,
     /// Valid code that this driver does not support; the log names it (`CUDA_ERROR_INVALID_PTX`).
     Unsupported,
+    /// Valid code that is not for this device (`CUDA_ERROR_INVALID_PTX`).
+    BeyondDevice,
     /// The bytes are not PTX text (`CUDA_ERROR_INVALID_IMAGE`).
     InvalidImage,
     /// There is no compiler (`CUDA_ERROR_JIT_COMPILER_NOT_FOUND`).

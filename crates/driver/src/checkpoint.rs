@@ -14,15 +14,28 @@ use crate::handle::lock;
 use crate::stream;
 use other::{Other, Step};
 
-/// The state of a process, as the interface numbers it.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+enum State {
     /// Calls run.
-    Running = 0,
+    Running,
+    /// Calls wait, and a lock waits for the work.
+    Locking,
     /// Calls wait.
-    Locked = 1,
+    Locked,
     /// Calls wait, and the memory is kept for a restore.
-    Checkpointed = 2,
+    Checkpointed,
+}
+
+impl State {
+    /// As the interface numbers it. A process is not locked before its work has ended.
+    fn number(self) -> u32 {
+        match self {
+            State::Running | State::Locking => 0,
+            State::Locked => 1,
+            State::Checkpointed => 2,
+        }
+    }
 }
 
 static STATE: Mutex<State> = Mutex::new(State::Running);
@@ -68,7 +81,7 @@ impl Target {
     /// Its state, as the interface numbers it.
     pub fn state(&self) -> u32 {
         match self {
-            Target::Own => state() as u32,
+            Target::Own => lock(&STATE).number(),
             Target::Other(other) => other.state(),
         }
     }
@@ -84,7 +97,7 @@ impl Target {
         }
     }
 
-    /// Changes its state. `limit`: how long a lock may wait for work.
+    /// Changes its state. `limit`: how long a lock may wait for work, and for the process.
     ///
     /// # Errors
     /// [`Error::IllegalState`]: it is in another state than the step begins with. [`Error::NotReady`]: the
@@ -92,25 +105,20 @@ impl Target {
     /// [`Error::OperatingSystem`]: the process has ended.
     pub fn change(&self, step: Step, limit: Option<Duration>) -> Result<()> {
         match self {
-            Target::Own => change_to(step, limit),
+            Target::Own => change_to(step, limit, None),
             Target::Other(other) => other.ask(step, limit),
         }
     }
 }
 
-/// Changes the state of this process.
-fn change_to(step: Step, limit: Option<Duration>) -> Result<()> {
+/// Changes the state of this process. `withdrawn`: whether another process that asked for it has given up.
+fn change_to(step: Step, limit: Option<Duration>, withdrawn: Option<&dyn Fn() -> bool>) -> Result<()> {
     match step {
-        Step::Lock => lock_process(limit),
+        Step::Lock => lock_process(limit, withdrawn),
         Step::Checkpoint => change(State::Locked, State::Checkpointed),
         Step::Restore => change(State::Checkpointed, State::Locked),
         Step::Unlock => change(State::Locked, State::Running),
     }
-}
-
-/// The state of this process.
-fn state() -> State {
-    *lock(&STATE)
 }
 
 fn change(from: State, to: State) -> Result<()> {
@@ -129,24 +137,31 @@ fn change(from: State, to: State) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::NotPermitted`]: the caller is a host function of a stream, which would wait for itself.
-/// [`Error::IllegalState`]: it is locked already. [`Error::NotReady`]: the work did not end in time; the
-/// process runs on.
-fn lock_process(limit: Option<Duration>) -> Result<()> {
+/// [`Error::IllegalState`]: it is locked already. [`Error::NotReady`]: the work did not end in time, or the lock
+/// was withdrawn; the process runs on.
+fn lock_process(limit: Option<Duration>, withdrawn: Option<&dyn Fn() -> bool>) -> Result<()> {
     if stream::in_host_function() {
         return Err(Error::NotPermitted);
     }
-    change(State::Running, State::Locked)?;
-    let Some(limit) = limit else {
+    change(State::Running, State::Locking)?;
+    if limit.is_none() && withdrawn.is_none() {
         context::settle_all();
-        return Ok(());
-    };
+        return change(State::Locking, State::Locked);
+    }
     let start = Instant::now();
     while !context::all_idle() {
-        if start.elapsed() >= limit {
-            change(State::Locked, State::Running)?;
+        if limit.is_some_and(|limit| start.elapsed() >= limit)
+            || withdrawn.is_some_and(|withdrawn| withdrawn())
+        {
+            change(State::Locking, State::Running)?;
             return Err(Error::NotReady);
         }
         std::thread::sleep(Duration::from_micros(200));
     }
-    Ok(())
+    change(State::Locking, State::Locked)
+}
+
+/// Undoes a lock that was withdrawn when it was done.
+fn unlock() {
+    let _ = change(State::Locked, State::Running);
 }

@@ -20,7 +20,7 @@ fn blocks(size: Size) -> u64 {
 }
 
 /// The maximum cluster size in blocks for a function on its device.
-fn most(function: &Function) -> u32 {
+pub(crate) fn most(function: &Function) -> u32 {
     if function.allows_large_clusters() { LARGEST } else { PORTABLE }
 }
 

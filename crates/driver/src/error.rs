@@ -146,9 +146,10 @@ impl std::error::Error for Error {}
 impl From<LoadErrorKind> for Error {
     fn from(kind: LoadErrorKind) -> Self {
         match kind {
-            LoadErrorKind::InvalidPtx | LoadErrorKind::Undefined | LoadErrorKind::Unsupported => {
-                Error::InvalidPtx
-            }
+            LoadErrorKind::InvalidPtx
+            | LoadErrorKind::Undefined
+            | LoadErrorKind::Unsupported
+            | LoadErrorKind::BeyondDevice => Error::InvalidPtx,
             LoadErrorKind::Duplicate => Error::InvalidSource,
             LoadErrorKind::UnsupportedVersion => Error::UnsupportedPtxVersion,
             LoadErrorKind::InvalidImage => Error::InvalidImage,

@@ -214,8 +214,9 @@ impl Semaphore {
         }
     }
 
-    /// Waits for a signal; a timeline for this value. Process exit also ends the wait.
-    pub(crate) fn wait(&self, value: u64) -> Result<()> {
+    /// Waits for a signal; a timeline for this value. Process exit also ends the wait, and so does `go_on` when it
+    /// fails.
+    pub(crate) fn wait(&self, value: u64, go_on: impl Fn() -> Result<()>) -> Result<()> {
         loop {
             let reached = match &self.shared {
                 Shared::Binary(file) => {
@@ -237,6 +238,7 @@ impl Semaphore {
                 return Ok(());
             }
             crate::driver()?;
+            go_on()?;
             std::thread::sleep(NAP);
         }
     }

@@ -12,8 +12,10 @@ use crate::device::attribute;
 use crate::error::{Error, Result};
 use crate::green::{self, Green};
 use crate::log;
+use crate::memory::address;
 use crate::module::Function;
 use crate::occupancy;
+use crate::refused;
 use crate::stream::{Operation, Policy, Stream};
 
 /// The configuration of a launch.
@@ -33,33 +35,44 @@ pub struct Config {
     pub preferred_cluster: Option<[u32; 3]>,
 }
 
-/// Checks a launch against the device and the kernel, and adds the kernel's required cluster size.
+/// Checks a launch against the device and the kernel, and adds the kernel's required cluster size. The log names
+/// the cause of a refusal.
 pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     let device = function.device();
-    let most_threads = device.known(attribute::MAX_THREADS_PER_BLOCK);
+    let within = |sizes: [u32; 3], limits: [i32; 3]| {
+        sizes.iter().zip(limits).all(|(&size, limit)| size != 0 && u64::from(size) <= device.known(limit))
+    };
     let threads = config.block.iter().fold(1, |n: u64, &b| n.saturating_mul(u64::from(b)));
-    for axis in 0..3usize {
-        let (block, grid) = (config.block[axis], config.grid[axis]);
-        let most_block = device.known(attribute::MAX_BLOCK_DIM[axis]);
-        let most_grid = device.known(attribute::MAX_GRID_DIM[axis]);
-        if block == 0 || grid == 0 || u64::from(block) > most_block || u64::from(grid) > most_grid {
-            return Err(Error::InvalidValue);
-        }
-    }
-    if threads > most_threads || threads > u64::from(function.max_threads()) {
-        return Err(Error::InvalidValue);
-    }
-    if function.info().required_block.is_some_and(|required| required != config.block) {
-        return Err(Error::InvalidValue);
-    }
-    if config.dynamic_shared > function.max_dynamic_shared() {
+    let wrong = if !within(config.grid, attribute::MAX_GRID_DIM) {
+        refused::grid(function, config.grid);
+        true
+    } else if !within(config.block, attribute::MAX_BLOCK_DIM)
+        || threads > device.known(attribute::MAX_THREADS_PER_BLOCK)
+    {
+        refused::block(function, config.block);
+        true
+    } else if threads > u64::from(function.max_threads()) {
+        refused::threads(function, threads);
+        true
+    } else if let Some(required) = function.info().required_block.filter(|block| *block != config.block) {
+        refused::required_block(function, config.block, required);
+        true
+    } else if config.dynamic_shared > function.max_dynamic_shared() {
+        refused::shared(function, config.dynamic_shared.into(), function.max_dynamic_shared().into());
+        true
+    } else {
+        false
+    };
+    if wrong {
         return Err(Error::InvalidValue);
     }
     if !function.launched.load(Ordering::Relaxed) {
         check_local(function)?;
     }
-    config.cluster = cluster::of_launch(function, config)?;
-    config.grid = cluster::blocks_of_grid(function, config)?;
+    config.cluster = cluster::of_launch(function, config)
+        .inspect_err(|_| refused::cluster(function, config, cluster::most(function)))?;
+    config.grid =
+        cluster::blocks_of_grid(function, config).inspect_err(|_| refused::grid(function, config.grid))?;
     if config.cooperative {
         check_resident(function, config, device.known(attribute::MULTIPROCESSOR_COUNT))?;
     }
@@ -72,7 +85,11 @@ fn check_resident(function: &Function, config: &Config, multiprocessors: u64) ->
     let per = occupancy::max_active_blocks(function, threads, u64::from(config.dynamic_shared));
     let room = u128::from(per) * u128::from(multiprocessors);
     let blocks = config.grid.iter().map(|&g| u128::from(g)).product::<u128>();
-    if blocks > room { Err(Error::CooperativeLaunchTooLarge) } else { Ok(()) }
+    if blocks > room {
+        refused::cooperative(function, blocks, room);
+        return Err(Error::CooperativeLaunchTooLarge);
+    }
+    Ok(())
 }
 
 /// The maximum local memory per thread: 512 KiB less what the hardware's driver reserves, as measured on an
@@ -85,11 +102,8 @@ fn check_local(function: &Function) -> Result<()> {
     if needed <= MOST_LOCAL {
         return Ok(());
     }
-    log::say(log::Level::Error, || {
-        format!(
-            "kernel {} needs {needed} bytes of local memory per thread; the maximum is {MOST_LOCAL}",
-            function.info().name
-        )
+    refused::tell(function, refused::Cause::Local, || {
+        format!("it needs {needed} bytes of local memory per thread; the maximum is {MOST_LOCAL}")
     });
     Err(Error::InvalidValue)
 }
@@ -266,6 +280,9 @@ impl Prepared {
         };
         module.program.launch(&launch).map_err(|fault| {
             let error = Error::from(&fault);
+            if error == Error::IllegalAddress {
+                address::restore();
+            }
             log::say(log::Level::Error, || {
                 format!("kernel {}: {error}: {}", function.info().name, fault.message)
             });

@@ -34,6 +34,7 @@ pub mod memory;
 pub mod module;
 pub mod occupancy;
 pub mod peer;
+pub mod refused;
 pub mod shared;
 pub mod stream;
 pub mod texture;

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::device::{self, Device};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
+use crate::refused::Told;
 use crate::texture::reference::Reference;
 use crate::{code, driver, log, memory, texture};
 
@@ -131,7 +132,10 @@ pub fn compile(
             Ok(loaded.program)
         }
         Err(LoadError { kind, log, rendered }) => {
-            let level = if kind == LoadErrorKind::Unsupported { log::Level::Error } else { log::Level::Warn };
+            let level = match kind {
+                LoadErrorKind::Unsupported | LoadErrorKind::BeyondDevice => log::Level::Error,
+                _ => log::Level::Warn,
+            };
             let told = if rendered.is_empty() { &log } else { &rendered };
             log::say(level, || format!("a module failed to load:\n{}", told.trim_end()));
             report.errors.push_str(&log);
@@ -312,6 +316,7 @@ impl Module {
                 cluster_policy: AtomicI32::new(0),
                 legacy: Mutex::default(),
                 launched: AtomicBool::new(false),
+                told: Told::default(),
             })
         });
         let function = made.map(|f| f.1).ok_or(Error::OutOfMemory)?;
@@ -452,6 +457,8 @@ pub struct Function {
     pub legacy: Mutex<Legacy>,
     /// Whether the function has been launched.
     pub(crate) launched: AtomicBool,
+    /// What the log has said of refused launches.
+    pub(crate) told: Told,
 }
 
 /// The function of a handle.

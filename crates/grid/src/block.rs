@@ -500,7 +500,7 @@ impl Resident {
     }
 
     /// Describes where the block's warps are, and the line of the first one that waits.
-    pub(crate) fn describe(&self) -> (String, Option<u32>) {
+    pub(crate) fn describe(&self, job: &Job) -> (String, Option<u32>) {
         use std::fmt::Write;
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -529,7 +529,7 @@ impl Resident {
                 let _ = write!(text, " lanes {:#010x} wait", warp.waiting);
             }
             if warp.line != 0 {
-                let _ = write!(text, " at line {}", warp.line);
+                let _ = write!(text, " at {}", job.launch.host.place(warp.line));
             }
             text.push_str(", ");
         }

@@ -128,6 +128,8 @@ pub(crate) struct Gate {
     /// The thread that runs on the stack.
     pub thread: AtomicI32,
     crash: [AtomicUsize; 5],
+    /// Whether the runtime met memory that was gone; `crash` then says where.
+    has_lost: AtomicBool,
 }
 
 struct Slot {
@@ -172,6 +174,7 @@ impl Gate {
             interrupt: AtomicBool::new(false),
             thread: AtomicI32::new(0),
             crash: [const { AtomicUsize::new(0) }; 5],
+            has_lost: AtomicBool::new(false),
         });
         let entry = TABLE.get(slot)?;
         entry.gate.store(&raw const *gate as usize, Ordering::Release);
@@ -190,8 +193,24 @@ impl Gate {
         (start..start + STACK_GUARD).contains(&address)
     }
 
-    /// Records why the kernel is left. Returns the stack pointer to leave with. For the signal handler.
-    pub(crate) fn crashed(&self, crash: Crash) -> usize {
+    /// Records that the kernel used memory that was gone. For the signal handler.
+    pub(crate) fn lost(&self, crash: Crash) {
+        if !self.has_lost.load(Ordering::Relaxed) {
+            self.record(crash);
+            self.has_lost.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The access to memory that was gone, if there was one since the last call.
+    pub(crate) fn take_lost(&self) -> Option<Crash> {
+        let lost = self.has_lost.load(Ordering::Relaxed);
+        lost.then(|| {
+            self.has_lost.store(false, Ordering::Relaxed);
+            self.recorded()
+        })
+    }
+
+    fn record(&self, crash: Crash) {
         let words = [
             crash.signal as usize,
             crash.code as usize,
@@ -202,6 +221,23 @@ impl Gate {
         for (place, word) in self.crash.iter().zip(words) {
             place.store(word, Ordering::Relaxed);
         }
+    }
+
+    fn recorded(&self) -> Crash {
+        let [signal, code, address, ip, overflow] = &self.crash;
+        let word = |w: &AtomicUsize| w.load(Ordering::Relaxed);
+        Crash {
+            signal: word(signal) as i32,
+            code: word(code) as i32,
+            address: word(address),
+            ip: word(ip),
+            overflow: word(overflow) != 0,
+        }
+    }
+
+    /// Records why the kernel is left. Returns the stack pointer to leave with. For the signal handler.
+    pub(crate) fn crashed(&self, crash: Crash) -> usize {
+        self.record(crash);
         self.in_code.store(false, Ordering::Relaxed);
         self.saved.load(Ordering::Relaxed)
     }
@@ -226,15 +262,7 @@ impl Gate {
             return None;
         }
         clean_vectors();
-        let [signal, code, address, ip, overflow] = &self.crash;
-        let word = |w: &AtomicUsize| w.load(Ordering::Relaxed);
-        Some(Crash {
-            signal: word(signal) as i32,
-            code: word(code) as i32,
-            address: word(address),
-            ip: word(ip),
-            overflow: word(overflow) != 0,
-        })
+        Some(self.recorded())
     }
 }
 

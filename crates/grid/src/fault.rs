@@ -74,8 +74,11 @@ pub struct Fault {
     pub thread: Option<[u32; 3]>,
     /// Line in the module's text ([`wave::Loc::line`]).
     pub line: Option<u32>,
-    /// Source file and line that the line was compiled from, if the module has debug data.
-    pub source: Option<String>,
+    /// The line in words: source file and line if the module has debug data, and what the module's text or
+    /// code is ([`Host::place`]).
+    ///
+    /// [`Host::place`]: crate::Host::place
+    pub place: Option<String>,
     /// The address of a memory fault.
     pub address: Option<u64>,
     /// Further details.
@@ -93,7 +96,7 @@ impl Fault {
             lanes: None,
             thread: None,
             line: None,
-            source: None,
+            place: None,
             address: None,
             detail: detail.into(),
         }
@@ -113,11 +116,10 @@ impl fmt::Display for Fault {
             write!(f, " {address:#x}")?;
         }
         write!(f, " in kernel `{}`", self.kernel)?;
-        if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
-        }
-        if let Some(source) = &self.source {
-            write!(f, " ({source})")?;
+        match (&self.place, self.line) {
+            (Some(place), _) => write!(f, ", at {place}")?,
+            (None, Some(line)) => write!(f, ", line {line}")?,
+            (None, None) => {}
         }
         if let Some([x, y, z]) = self.block {
             write!(f, ", block ({x}, {y}, {z})")?;
@@ -151,14 +153,15 @@ mod tests {
         fault = Fault::new(FaultKind::IllegalAddress, "k", "write of 4 bytes");
         fault.address = Some(0x10);
         fault.line = Some(7);
-        fault.source = Some("scale.cu:3".into());
+        assert!(fault.to_string().contains("`k`, line 7: write"), "{fault}");
+        fault.place = Some("scale.cu:3 (PTX line 7)".into());
         fault.block = Some([1, 2, 3]);
         fault.thread = Some([4, 0, 0]);
         fault.warp = Some(0);
         fault.lanes = Some(0x10);
         assert_eq!(
             fault.to_string(),
-            "illegal address 0x10 in kernel `k`, line 7 (scale.cu:3), block (1, 2, 3), thread (4, 0, 0), warp 0, lanes 0x00000010: write of 4 bytes"
+            "illegal address 0x10 in kernel `k`, at scale.cu:3 (PTX line 7), block (1, 2, 3), thread (4, 0, 0), warp 0, lanes 0x00000010: write of 4 bytes"
         );
     }
 

@@ -46,6 +46,11 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// Names a line of the module ([`wave::Loc::line`]) in messages.
+    fn place(&self, line: u32) -> String {
+        format!("line {line}")
+    }
+
     /// The address of device `index`'s memory behind a multicast address.
     fn multicast_place(&self, address: u64, size: u32, index: u32) -> Option<u64> {
         let _ = (address, size, index);
@@ -103,6 +108,9 @@ pub struct Launch<'a> {
     /// How many workers run launches that have [`Launch::most_workers`] together; `None` if this one has them for
     /// itself.
     pub busy: Option<&'a AtomicU32>,
+    /// The time that the launch by the host has taken to which this one belongs: kernels launch kernels, and the
+    /// watchdog counts all of them.
+    pub spent: Duration,
     /// Number of the launch (`%gridid`).
     pub id: u64,
     /// The program around it.

@@ -45,4 +45,4 @@ pub use heap::Heap;
 pub use launch::{DeviceCall, Host, Launch, Stats};
 pub use memory::{Inaccessible, copy_guarded, is_accessible};
 pub use pool::{Config, Workers};
-pub use signals::catch_faults;
+pub use signals::{catch_faults, ready};

@@ -109,7 +109,10 @@ impl Multiprocessor {
         let crash = unsafe { (*gate).run(body, (&raw mut call).cast()) };
         self.gate.in_code.store(false, Ordering::Relaxed);
         if let Some(crash) = crash {
+            self.gate.take_lost();
             self.crashed(job, crash);
+        } else if let Some(lost) = self.gate.take_lost() {
+            self.lost(job, lost);
         }
         if job.has_failed() {
             self.clear_away(job, crash.is_some());
@@ -405,11 +408,17 @@ impl Multiprocessor {
             Step::Done | Step::Yielded { .. } | Step::Waiting | Step::Stopped => {}
             Step::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
             Step::Invalid(warp, invalid) => {
-                let detail = format!("barrier {} (mode {})", invalid.id, invalid.mode);
+                let last = wave::barrier::COUNT - 1;
+                let detail = if invalid.id as usize > last {
+                    format!("barrier {}; a block has the barriers 0 to {last}", invalid.id)
+                } else {
+                    format!("barrier {} (mode {})", invalid.id, invalid.mode)
+                };
                 self.fail(job, resident, FaultKind::InvalidBarrier, Some(warp), &detail);
             }
             Step::Deadlock => {
-                let (detail, line) = self.residents.get(resident).map(|r| r.describe()).unwrap_or_default();
+                let (detail, line) =
+                    self.residents.get(resident).map(|r| r.describe(job)).unwrap_or_default();
                 let mut fault = Fault::new(FaultKind::Deadlock, job.launch.name, detail);
                 fault.line = line.filter(|&l| l != 0);
                 self.place(&mut fault, resident, None);
@@ -424,6 +433,14 @@ impl Multiprocessor {
         let running = self.running.load(Ordering::Relaxed);
         let warp = self.residents.get(running).map(|r| r.current.load(Ordering::Relaxed));
         self.fail(job, running, FaultKind::Internal, warp, text);
+    }
+
+    /// The runtime met memory that was gone, and the kernel has gone on.
+    fn lost(&self, job: &Job, crash: Crash) {
+        let detail = "read or written for the kernel, as of a texture";
+        let mut fault = Fault::new(FaultKind::IllegalAddress, job.launch.name, detail);
+        fault.address = Some(crash.address as u64);
+        job.fail(fault);
     }
 
     /// Handles a kernel that was left by a signal.
@@ -442,7 +459,8 @@ impl Multiprocessor {
                 }
                 text.push_str(" runs");
                 if let Some(place) = &place {
-                    text.push_str(&format!(" at line {} {}", place.line, place.detail));
+                    let at = job.launch.host.place(place.line);
+                    text.push_str(&format!(" at {at} {}", place.detail));
                 }
                 job.note(text.trim_end(), block, place.map(|p| p.line));
             }
@@ -470,7 +488,7 @@ impl Multiprocessor {
         for (n, index) in units.flat_map(|&unit| residents_of(job, unit)).enumerate() {
             let Some(resident) = self.residents.get_mut(index).filter(|_| suspends) else { continue };
             if report && n < 8 && resident.warps.iter().any(|w| w.live != 0) {
-                let (text, line) = resident.describe();
+                let (text, line) = resident.describe(job);
                 let block = resident.block.ctaid;
                 job.note(&format!("block {block:?}: {text}"), block, line);
             }

@@ -384,7 +384,10 @@ impl Workers {
             pool.return_machine(multiprocessor);
         }
         match job.has_failed().then(|| job.take_fault()).flatten() {
-            Some(fault) => Err(Box::new(fault)),
+            Some(mut fault) => {
+                fault.place = fault.line.map(|line| launch.host.place(line));
+                Err(Box::new(fault))
+            }
             None => Ok(Stats { blocks, workers: job.took_part.load(Ordering::Relaxed) }),
         }
     }

@@ -63,10 +63,22 @@ pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut
                 leave(gate, registers, Crash { signal, code, address, ip, overflow });
                 return true;
             }
+            // The runtime accesses memory for the kernel, such as a texture's. It may own something, so it goes
+            // on, and the launch fails.
+            if is_access(signal) && host::mapped::recover(signal, address, true) {
+                gate.lost(Crash { signal, code, address, ip, overflow });
+                return true;
+            }
+            return false;
         }
-        return signal == libc::SIGBUS && host::mapped::recover(address);
+        return is_access(signal) && host::mapped::recover(signal, address, false);
     }
     false
+}
+
+/// Whether a signal says that memory could not be accessed.
+fn is_access(signal: i32) -> bool {
+    matches!(signal, libc::SIGSEGV | libc::SIGBUS)
 }
 
 /// Makes sure that the process survives what [`host::mapped`] and [`host::moving`] recover from.
@@ -169,9 +181,11 @@ pub(crate) fn prepare_thread() {
     }
 }
 
-/// The same for a guarded copy, which may be called outside a kernel; the result must be kept until the copy
-/// is done.
-pub(crate) fn ready() -> Option<Turn> {
+/// Prepares the calling thread for accesses that may fault outside a kernel, as [`copy_guarded`] makes them, or
+/// [`host::mapped::during`]. The result must be kept until they are done.
+///
+/// [`copy_guarded`]: crate::copy_guarded
+pub fn ready() -> Option<Turn> {
     let turn = Turn::unless_begun();
     prepare_thread();
     turn

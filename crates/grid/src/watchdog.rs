@@ -65,10 +65,10 @@ impl Watchdog {
         self.changed.notify_one();
     }
 
-    /// Fails `job` with [`FaultKind::Timeout`] if it takes longer than `time`. The watch must be removed with
-    /// `forget` before the job is dropped.
+    /// Fails `job` with [`FaultKind::Timeout`] if it and what was spent before it take longer than `time`. The
+    /// watch must be removed with `forget` before the job is dropped.
     pub(crate) fn limit(self: &Arc<Self>, job: &Job, time: Duration) {
-        self.add(job, Some(time), time);
+        self.add(job, Some(time), time.saturating_sub(job.launch.spent));
     }
 
     /// Interrupts the workers of a failed job that do not end by themselves. The watch must be removed with
@@ -98,7 +98,10 @@ impl Watchdog {
                 // SAFETY: the job is in the list, whose lock is held.
                 let job = unsafe { &*watch.job };
                 if let Some(time) = watch.allowed.take() {
-                    let detail = format!("not ended after {time:?}");
+                    let mut detail = format!("not ended after {time:?}");
+                    if !job.launch.spent.is_zero() {
+                        detail.push_str(", with what kernels launched before");
+                    }
                     job.fail(Fault::new(FaultKind::Timeout, job.launch.name, detail));
                 }
                 job.interrupt_all();

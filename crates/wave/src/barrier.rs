@@ -18,8 +18,9 @@ use crate::types::Width;
 /// Number of barriers in a block.
 pub const COUNT: usize = 16;
 
-/// The barrier that a register selects: its lowest bits, as in compiled code.
-pub const fn number(register: u32) -> u32 {
+/// The index of a barrier's result. A register may hold any number, but at a barrier that does not exist no lane
+/// gets past [`Barriers::arrive`].
+pub const fn result_index(register: u32) -> u32 {
     register % COUNT as u32
 }
 

@@ -36,6 +36,8 @@ pub enum ErrorKind {
     Duplicate,
     /// Valid code that is not supported.
     Unsupported,
+    /// Valid code that is not for this device.
+    BeyondDevice,
 }
 
 /// A position in a module's code.
@@ -76,13 +78,13 @@ pub struct LoadError {
 }
 
 impl LoadError {
-    /// For a rule of the device that a module breaks, which only the log reports.
-    pub(crate) fn of_device(message: String) -> LoadError {
+    /// For a rule of the device that a module breaks, in the words of NVIDIA's log and in ours.
+    pub(crate) fn of_device(message: String, rendered: String) -> LoadError {
         LoadError {
-            kind: ErrorKind::Semantic,
+            kind: ErrorKind::BeyondDevice,
             log: format!("ptxas {message}\n"),
             findings: Vec::new(),
-            rendered: message,
+            rendered,
         }
     }
 }

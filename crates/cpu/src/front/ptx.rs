@@ -190,11 +190,12 @@ fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError>
         && !suits(capability, target)
     {
         let (major, minor) = (capability / 10, capability % 10);
-        return Err(LoadError::of_device(format!(
+        let told = format!(
             "{APPLICATION}, fatal   : .target sm_{} is for newer or other devices than this one of capability \
              {major}.{minor} (ANYWARP_COMPUTE_CAPABILITY changes it)",
             target.0
-        )));
+        );
+        return Err(LoadError::of_device(told.clone(), told));
     }
     Ok(())
 }

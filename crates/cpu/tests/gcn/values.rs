@@ -228,6 +228,7 @@ pub fn run(program: &Program, inputs: &[u8], size: usize, [blocks, lanes]: [u32;
         cooperative: false,
         most_workers: None,
         busy: None,
+        spent: std::time::Duration::ZERO,
         id: 1,
         host: &memory,
     };

@@ -73,6 +73,7 @@ pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Resul
         cooperative: run.cooperative,
         most_workers: None,
         busy: None,
+        spent: std::time::Duration::ZERO,
         id: 1,
         host: &memory,
     });

@@ -54,6 +54,7 @@ pub fn launch(
             cooperative: false,
             most_workers: None,
             busy: None,
+            spent: std::time::Duration::ZERO,
             id: 1,
             host: &memory,
         })

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::by_name::status::{INVALID_VALUE, NOT_INITIALIZED, OK};
 use crate::by_name::{Library, at, isolated};
@@ -106,6 +106,17 @@ impl Other {
         // SAFETY: one open descriptor.
         !self.from.buffer().is_empty() || unsafe { libc::poll(&raw mut poll, 1, 200) } > 0
     }
+
+    /// Returns when its calls wait for a lock that another thread or process has asked for; a question is left.
+    fn waits_for_lock(&mut self) {
+        loop {
+            self.tell(READ);
+            if !self.speaks() {
+                return;
+            }
+            self.heard();
+        }
+    }
 }
 
 impl Drop for Other {
@@ -189,9 +200,9 @@ fn another_process_is_locked_checkpointed_and_restored() {
         assert_eq!(other.heard(), "blocked");
         std::thread::scope(|scope| {
             let asked = scope.spawn(|| cuda.call("cuCheckpointProcessLock", &[id, 0]));
-            while state(cuda, id) != 1 {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            // While it waits for the work, it is not locked, but calls wait already.
+            other.waits_for_lock();
+            assert_eq!(state(cuda, id), 0);
             other.child.kill().expect("it runs");
             assert_eq!(asked.join().expect("no panic"), OPERATING_SYSTEM);
         });
@@ -228,22 +239,60 @@ fn of_several_that_ask_one_locks() {
             cuda.call("cuCheckpointProcessLock", &[id, 0]);
             std::process::exit(0);
         }
-        while state(cuda, id) != 1 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        other.waits_for_lock();
+        let (start, mut limit) = (Instant::now(), [100u64, 0, 0, 0, 0, 0, 0, 0]);
+        cuda.rows(&[("cuCheckpointProcessLock", &[id, at(&mut limit)], NOT_READY)]);
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not wait for the other one");
         // SAFETY: a process of this test; the status is not needed.
         unsafe {
             libc::kill(child, libc::SIGKILL);
             libc::waitpid(child, std::ptr::null_mut(), 0);
         }
-        // Its request still runs; the work that it waits for ends when somebody else writes the word. That is
-        // here the end of the process.
+        // The next request takes the place of its own, and the process runs on.
+        cuda.rows(&[("cuCheckpointProcessUnlock", &[id, 0], ILLEGAL_STATE)]);
+        assert_eq!(other.heard(), "7");
+    });
+}
+
+#[test]
+fn a_stopped_process_is_not_waited_for_longer_than_asked() {
+    let test = "checkpoints::a_stopped_process_is_not_waited_for_longer_than_asked";
+    with_others(test, || {
+        let cuda = Library::open();
+        let mut other = Other::start(test);
+        let (id, mut limit) = (other.id(), [100u64, 0, 0, 0, 0, 0, 0, 0]);
+        let signal = |number| {
+            // SAFETY: a process of this test.
+            assert_eq!(unsafe { libc::kill(id as i32, number) }, 0);
+        };
+        signal(libc::SIGSTOP);
+        cuda.rows(&[
+            ("cuCheckpointProcessLock", &[id, at(&mut limit)], NOT_READY),
+            ("cuCheckpointProcessLock", &[id, at(&mut limit)], NOT_READY),
+        ]);
+        // What was withdrawn does not happen later.
+        signal(libc::SIGCONT);
+        other.tell(READ);
+        assert_eq!(other.heard(), "7");
+        assert_eq!(state(cuda, id), 0);
+        // It is stopped while it waits for its work, and goes on when nobody asks any more.
+        other.tell(BLOCK);
+        assert_eq!(other.heard(), "blocked");
         std::thread::scope(|scope| {
-            let asked = scope.spawn(|| cuda.call("cuCheckpointProcessUnlock", &[id, 0]));
-            std::thread::sleep(Duration::from_millis(50));
-            other.child.kill().expect("it runs");
-            assert_eq!(asked.join().expect("no panic"), OPERATING_SYSTEM);
+            let mut longer = [3000u64, 0, 0, 0, 0, 0, 0, 0];
+            let asked = scope.spawn(move || cuda.call("cuCheckpointProcessLock", &[id, at(&mut longer)]));
+            other.waits_for_lock();
+            signal(libc::SIGSTOP);
+            assert_eq!(asked.join().expect("no panic"), NOT_READY);
         });
+        signal(libc::SIGCONT);
+        assert_eq!(other.heard(), "7");
+        assert_eq!(state(cuda, id), 0);
+        other.tell(RELEASE);
+        assert_eq!(other.heard(), "released");
+        cuda.ok("cuCheckpointProcessLock", &[id, at(&mut limit)]);
+        assert_eq!(state(cuda, id), 1);
+        cuda.ok("cuCheckpointProcessUnlock", &[id, 0]);
     });
 }
 

@@ -175,6 +175,63 @@ fn images_in_memory_files_are_mapped() {
     });
 }
 
+/// What the runtime reads or writes for a kernel is lost as what the kernel accesses itself.
+#[test]
+fn kernels_fault_on_images_in_truncated_files() {
+    const NAME: &str = "external::kernels_fault_on_images_in_truncated_files";
+    const KERNEL: &str = "ANYWARP_TEST_KERNEL";
+    const PTX: &str = ".version 7.8\n.target sm_80\n.address_size 64
+.visible .entry read(.param .u64 object, .param .u64 out) {
+    .reg .b32 %r<6>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [object]; ld.param.u64 %d2, [out]; mov.u32 %r1, %tid.x;
+    tex.2d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%d1, {%r1, %r1}]; st.global.u32 [%d2], %r2; ret;
+}
+.visible .entry write(.param .u64 object, .param .u64 out) {
+    .reg .b32 %r<3>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [object]; mov.u32 %r1, %tid.x;
+    sust.b.2d.b32.trap [%d1, {0, %r1}], {%r1}; ret;
+}";
+    for engine in ["compiled", "interpreter"] {
+        for kernel in ["read", "write"] {
+            isolated(NAME, &[("ANYWARP_ENGINE", engine), (KERNEL, kernel)], || {
+                let kernel = std::env::var(KERNEL).expect("a kernel");
+                let cuda = crate::by_name::Library::start();
+                let fd = file(1 << 20);
+                let kept = again(fd);
+                let memory = cuda.made("cuImportExternalMemory", &[at(&mut memory_of(1, fd, 1 << 20))]);
+                // 64 x 64 32-bit integers, also for surfaces.
+                let mut image = [0u64, 64, 64, 0, 0x03 | 1 << 32, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+                let name = "cuExternalMemoryGetMappedMipmappedArray";
+                let mipmap = cuda.made(name, &[memory, at(&mut image)]);
+                let array = cuda.made("cuMipmappedArrayGetLevel", &[mipmap, 0]);
+                let out = cuda.made("cuMemAlloc_v2", &[64]);
+                // `CUDA_RESOURCE_DESC`: an array; `CUDA_TEXTURE_DESC`: read as integers.
+                let (mut resource, mut texture) = ([0u64; 18], [0u64; 13]);
+                (resource[1], texture[2]) = (array, 1);
+                let mut object = match &*kernel {
+                    "read" => cuda.made("cuTexObjectCreate", &[at(&mut resource), at(&mut texture), 0]),
+                    _ => cuda.made("cuSurfObjectCreate", &[at(&mut resource)]),
+                };
+                let text = std::ffi::CString::new(PTX).expect("no NUL");
+                let name = std::ffi::CString::new(kernel).expect("no NUL");
+                let module = cuda.made("cuModuleLoadData", &[text.as_ptr() as u64]);
+                let function = cuda.made("cuModuleGetFunction", &[module, name.as_ptr() as u64]);
+                let mut out = out;
+                let mut values = [at(&mut object), at(&mut out)];
+                let mut launch = || {
+                    cuda.ok("cuLaunchKernel", &[function, 1, 1, 1, 64, 1, 1, 0, 0, at(&mut values), 0]);
+                    cuda.call("cuCtxSynchronize", &[])
+                };
+                assert_eq!(launch(), OK);
+                // SAFETY: an open descriptor.
+                assert_eq!(unsafe { libc::ftruncate(kept, 0) }, 0);
+                assert_eq!(launch(), ILLEGAL_ADDRESS);
+                cuda.rows(&[("cuCtxSynchronize", &[], ILLEGAL_ADDRESS)]);
+            });
+        }
+    }
+}
+
 #[test]
 fn semaphores_order_streams() {
     isolated("external::semaphores_order_streams", &[], || {

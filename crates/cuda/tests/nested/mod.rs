@@ -279,3 +279,22 @@ fn the_first_generation_is_refused() {
         assert!(told.contains("'cudaLaunchDeviceV2'") && told.contains("first generation"), "{told}");
     });
 }
+
+/// A chain of tail launches, and a tree of launches, take their time together from the launch of the host.
+#[test]
+fn the_watchdog_counts_what_kernels_launch() {
+    let limit = [("ANYWARP_WATCHDOG", "0.3")];
+    everywhere("nested::the_watchdog_counts_what_kernels_launch", &limit, || {
+        let cuda = Cuda::start();
+        let own = |stream| start("again", "1", "1", stream, "%log", "%n");
+        for body in [own(TAIL), own(NAMED).repeat(2)] {
+            let declared = ".visible .entry again(.param .u64 log, .param .u32 number);\n".to_owned();
+            let module = module(&cuda, &[declared, kernel("again", &body)]);
+            let log = cuda.upload(&[0u32]);
+            assert_eq!(cuda.launch(cuda.function(module, "again"), 1, 1, 0, &[U64(log), U32(0)]), 0);
+            call!(cuda.cuCtxSynchronize() => status::LAUNCH_TIMEOUT);
+            call!(cuda.cuDevicePrimaryCtxReset_v2(0));
+            cuda.primary();
+        }
+    });
+}

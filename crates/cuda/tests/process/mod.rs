@@ -106,14 +106,16 @@ extern "C" fn lock_here(to: u64) {
     unsafe { (to as *mut u32).write(status) };
 }
 
-/// Waits until the process is locked, then makes a call that is not allowed here, and stores the status.
+/// Makes a call until it is not allowed, because a lock waits for this function, and stores the status. The
+/// process is not locked yet.
 extern "C" fn call_when_locked(to: u64) {
     let (cuda, own) = (Library::open(), u64::from(std::process::id()));
-    let (mut state, mut count) = (0u32, 0i32);
-    while state == 0 {
-        cuda.ok("cuCheckpointProcessGetState", &[own, at(&mut state)]);
+    let (mut state, mut count, mut status) = (9u32, 0i32, OK);
+    while status == OK {
+        status = cuda.call("cuDeviceGetCount", &[at(&mut count)]);
     }
-    let status = cuda.call("cuDeviceGetCount", &[at(&mut count)]);
+    cuda.ok("cuCheckpointProcessGetState", &[own, at(&mut state)]);
+    assert_eq!(state, 0);
     // SAFETY: as above.
     unsafe { (to as *mut u32).write(status) };
 }

@@ -272,7 +272,7 @@ fn more_local_memory_than_a_thread_can_have_is_refused_at_the_launch() {
     for output in outputs {
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(
-            told.contains("kernel own needs 1048576 bytes of local memory per thread; the maximum is 523712"),
+            told.contains("kernel own cannot be launched: it needs 1048576 bytes of local memory per thread; the maximum is 523712"),
             "{told}"
         );
     }
@@ -349,4 +349,88 @@ fn what_never_ends_is_not_loaded() {
         let mut module = 0;
         call!(cuda.cuModuleLoad(&mut module, c"/dev/zero".as_ptr()) => OUT_OF_MEMORY);
     });
+}
+
+const LAUNCHES: &str = "
+.visible .entry plain() { ret; }
+.visible .entry small() .maxntid 64, 1, 1 { ret; }
+.visible .entry exact() .reqntid 32, 2, 1 { ret; }
+";
+
+/// Launches that are refused, each twice: the kernel, the grid, the block, the dynamic shared memory, whether it
+/// is cooperative; the status; what the log says.
+type Refused = (&'static str, [u32; 3], [u32; 3], u32, bool, u32, &'static str);
+
+const REFUSED: [Refused; 8] = [
+    (
+        "plain",
+        [1, 1, 1],
+        [2048, 1, 1],
+        0,
+        false,
+        1,
+        "kernel plain cannot be launched: a block of 2048 x 1 x 1",
+    ),
+    (
+        "small",
+        [1, 1, 1],
+        [65, 1, 1],
+        0,
+        false,
+        1,
+        "a block of 65 threads; the kernel was compiled for 64 at most",
+    ),
+    (
+        "exact",
+        [1, 1, 1],
+        [64, 1, 1],
+        0,
+        false,
+        1,
+        "a block of 64 x 1 x 1 threads; the kernel was compiled for 32 x 2 x 1",
+    ),
+    ("plain", [1, 70000, 1], [1, 1, 1], 0, false, 1, "a grid of 1 x 70000 x 1 blocks"),
+    ("small", [0, 1, 1], [1, 1, 1], 0, false, 1, "a grid of 0 x 1 x 1 blocks"),
+    ("small", [1, 1, 1], [1, 0, 1], 0, false, 1, "a block of 1 x 0 x 1 threads"),
+    (
+        "plain",
+        [1, 1, 1],
+        [1, 1, 1],
+        50000,
+        false,
+        1,
+        "50000 bytes of dynamic shared memory beside 0 static ones; the limit is 49152 (the",
+    ),
+    ("plain", [100000, 1, 1], [1, 1, 1], 0, true, 720, "a cooperative grid of 100000 blocks; "),
+];
+
+/// The status of a wrong launch says little; the log names the cause, once for each function and cause.
+#[test]
+fn refused_launches_are_told() {
+    let output = isolated("refused::refused_launches_are_told", &[], || {
+        let cuda = Cuda::start();
+        let module = cuda.module(&format!("{HEAD}{LAUNCHES}"));
+        for (name, [x, y, z], [a, b, c], shared, cooperative, answer, _) in REFUSED.iter().cycle().take(16) {
+            let function = cuda.function(module, name);
+            let nothing = null_mut();
+            // SAFETY: the kernels have no parameters.
+            let given = unsafe {
+                if *cooperative {
+                    (cuda.cuLaunchCooperativeKernel)(function, *x, *y, *z, *a, *b, *c, *shared, 0, nothing)
+                } else {
+                    (cuda.cuLaunchKernel)(function, *x, *y, *z, *a, *b, *c, *shared, 0, nothing, nothing)
+                }
+            };
+            assert_eq!(given, *answer, "{name}");
+        }
+        let large = ".visible .entry k() { .shared .align 4 .b8 s[300000]; st.shared.u32 [s], 1; ret; }";
+        let (answer, _) = load_text(&cuda, large);
+        assert_eq!(answer, INVALID_PTX);
+    });
+    let told = String::from_utf8_lossy(&output.stderr);
+    for (.., text) in REFUSED {
+        assert_eq!(told.matches(text).count(), 1, "{text}\n{told}");
+    }
+    let text = "kernel k declares 300000 bytes of static shared memory; the device has 101376 per block";
+    assert!(told.contains(text), "{told}");
 }

@@ -5,6 +5,9 @@
 //! may open the page for writing: the user who runs the process, and root. A request is a number that no
 //! earlier one had; the answer repeats it. One process asks at a time, by taking the page with its own
 //! number.
+//!
+//! The process that is asked may be stopped (SIGSTOP), so the other one may withdraw a request until it is done:
+//! each side changes the word of the request atomically, from asked to claimed to finished, or to withdrawn.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -29,8 +32,24 @@ const ANSWER: usize = 3;
 const STATUS: usize = 4;
 const SELF: usize = 5;
 
-/// The bits of a request that are the step.
+/// The bits of a request that are the step, or one of the values below.
 const STEPS: u64 = 7;
+/// The asking process has given up.
+const WITHDRAWN: u64 = 0;
+/// The step is done, and the status says how it went.
+const FINISHED: u64 = 6;
+/// The process that was asked is about it.
+const CLAIMED: u64 = 7;
+
+/// The request with something else in the place of its step.
+fn with(request: u64, what: u64) -> u64 {
+    request & !STEPS | what
+}
+
+/// Changes the word of the request if it is as expected.
+fn change_request(words: &Words, from: u64, to: u64) -> bool {
+    words[REQUEST].compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
 /// The pause between two looks at whether the other process still exists.
 const LOOK: Duration = Duration::from_millis(20);
 /// The stack of the thread.
@@ -105,19 +124,28 @@ fn answer(words: &Words) {
             continue;
         }
         seen = request;
-        let limit = words[LIMIT].load(Ordering::Acquire);
-        let result = match Step::of(request) {
-            Some(step) => change_to(step, (limit != 0).then(|| Duration::from_millis(limit))),
-            None => Err(Error::InvalidValue),
+        let claimed = with(request, CLAIMED);
+        let Some(step) = Step::of(request).filter(|_| change_request(words, request, claimed)) else {
+            continue;
         };
+        seen = claimed;
+        let limit = words[LIMIT].load(Ordering::Acquire);
+        let limit = (limit != 0).then(|| Duration::from_millis(limit));
+        let withdrawn = || words[REQUEST].load(Ordering::Acquire) != claimed;
+        let result = change_to(step, limit, Some(&withdrawn));
         words[STATUS].store(result.err().map_or(0, Error::code).into(), Ordering::Release);
-        words[ANSWER].store(request, Ordering::Release);
-        wake(&words[ANSWER]);
+        if change_request(words, claimed, with(request, FINISHED)) {
+            seen = with(request, FINISHED);
+            words[ANSWER].store(request, Ordering::Release);
+            wake(&words[ANSWER]);
+        } else if step == Step::Lock && result.is_ok() {
+            super::unlock();
+        }
     }
 }
 
 fn publish_as(words: &Words, thread: u64, state: State) {
-    words[SELF].store(thread << 8 | state as u64, Ordering::Release);
+    words[SELF].store(thread << 8 | u64::from(state.number()), Ordering::Release);
 }
 
 /// Publishes the state of this process.
@@ -190,7 +218,10 @@ impl Other {
     }
 
     /// Waits until no other process asks.
-    fn take(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::NotReady`]: not in time.
+    fn take(&self, deadline: Option<Instant>) -> Result<()> {
         let own = u64::from(std::process::id());
         loop {
             let asking = &self.words()[ASKING];
@@ -202,33 +233,46 @@ impl Other {
                 return Ok(());
             }
             self.check_alive()?;
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(Error::NotReady);
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Asks it to change its state. `limit`: how long a lock may wait for work.
+    /// Asks it to change its state. `limit`: how long a lock may wait for others that ask, for the process and
+    /// for its work.
     ///
     /// # Errors
-    /// As the process answers. [`Error::OperatingSystem`]: it has ended.
+    /// As the process answers. [`Error::OperatingSystem`]: it has ended. [`Error::NotReady`]: not in time.
     pub fn ask(&self, step: Step, limit: Option<Duration>) -> Result<()> {
-        self.take()?;
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        self.take(deadline)?;
         let words = self.words();
         let last = words[REQUEST].load(Ordering::Acquire);
         let request = ((last | STEPS) + 1) | step as u64;
         // 0 would be no limit.
-        let limit = limit.map_or(0, |limit| limit.as_millis().max(1) as u64);
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let limit = left.map_or(0, |left| left.as_millis().max(1) as u64);
         words[LIMIT].store(limit, Ordering::Release);
         words[REQUEST].store(request, Ordering::Release);
         wake(&words[REQUEST]);
         let answered = loop {
             let answer = words[ANSWER].load(Ordering::Acquire);
-            if answer == request {
+            if answer == request || words[REQUEST].load(Ordering::Acquire) == with(request, FINISHED) {
                 break Ok(words[STATUS].load(Ordering::Acquire) as u32);
             }
             if let Err(error) = self.check_alive() {
                 break Err(error);
             }
-            sleep_while(&words[ANSWER], answer, Some(LOOK));
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let withdraw = |from| change_request(words, from, with(request, WITHDRAWN));
+            if left.is_some_and(|left| left.is_zero())
+                && (withdraw(request) || withdraw(with(request, CLAIMED)))
+            {
+                break Err(Error::NotReady);
+            }
+            sleep_while(&words[ANSWER], answer, Some(left.map_or(LOOK, |left| left.min(LOOK))));
         };
         words[ASKING].store(0, Ordering::Release);
         match answered? {

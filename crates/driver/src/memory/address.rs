@@ -9,6 +9,8 @@ use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use host::mapped::Watched;
+
 use crate::context;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -68,6 +70,17 @@ impl Memory {
         Ok(())
     }
 
+    /// Maps its first bytes at reserved addresses, in the place of what is there.
+    fn place(&self, start: u64, size: u64, protection: i32) -> Result<()> {
+        // SAFETY: this module reserved the addresses, and what is there is to be replaced.
+        let at = unsafe {
+            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+            let at = start as *mut libc::c_void;
+            libc::mmap(at, size as usize, protection, flags, self.file.as_raw_fd(), 0)
+        };
+        if at == libc::MAP_FAILED { Err(Error::OutOfMemory) } else { Ok(()) }
+    }
+
     /// Maps a part of it at another address; [`unmap`] undoes it.
     pub(super) fn map_again(&self, offset: u64, size: u64) -> Result<u64> {
         let at = map_nothing(0, size, false).ok_or(Error::OutOfMemory)?;
@@ -104,10 +117,16 @@ struct Mapping {
     access: u32,
 }
 
+/// A reserved range. Work in streams may find its memory closed or unmapped.
+struct Reserved {
+    size: u64,
+    watched: Watched,
+}
+
 #[derive(Default)]
 struct Space {
-    /// Reserved ranges: sizes by start address.
-    reserved: BTreeMap<u64, u64>,
+    /// Reserved ranges by start address.
+    reserved: BTreeMap<u64, Reserved>,
     mapped: BTreeMap<u64, Mapping>,
 }
 
@@ -144,17 +163,21 @@ pub fn reserve(size: u64, alignment: u64, hint: u64) -> Result<u64> {
     let start = got.next_multiple_of(alignment);
     unmap(got, start - got);
     unmap(start + size, got + whole - start - size);
-    lock(&SPACE).reserved.insert(start, size);
+    let watched = shared::watch(start, size);
+    lock(&SPACE).reserved.insert(start, Reserved { size, watched });
     Ok(start)
 }
 
 /// Frees reserved addresses: the range must be a whole reservation with nothing mapped in it.
 pub fn free(start: u64, size: u64) -> Result<()> {
     let mut space = lock(&SPACE);
-    if space.reserved.get(&start) != Some(&size) || space.mapped.range(start..start + size).next().is_some() {
+    if space.reserved.get(&start).is_none_or(|r| r.size != size)
+        || space.mapped.range(start..start + size).next().is_some()
+    {
         return Err(Error::InvalidValue);
     }
-    space.reserved.remove(&start);
+    // No page is mapped there any more.
+    drop(space.reserved.remove(&start));
     unmap(start, size);
     Ok(())
 }
@@ -265,6 +288,35 @@ pub(super) fn multicast_at(address: u64) -> Option<(Arc<Object>, u64)> {
     }
 }
 
+fn protection(access: u32) -> Option<i32> {
+    match access {
+        access::NONE => Some(libc::PROT_NONE),
+        access::READ => Some(libc::PROT_READ),
+        access::READ_WRITE => Some(libc::PROT_READ | libc::PROT_WRITE),
+        _ => None,
+    }
+}
+
+/// Maps what belongs to reserved ranges again, after work has met closed or unmapped pages there and was given
+/// others ([`host::mapped`]).
+pub(crate) fn restore() {
+    let space = lock(&SPACE);
+    for (&start, reserved) in &space.reserved {
+        if !reserved.watched.take_lost() {
+            continue;
+        }
+        let mut end = start;
+        for (&at, mapping) in space.mapped.range(start..start + reserved.size) {
+            let Backing::Memory(memory) = &mapping.backing else { continue };
+            map_nothing(end, at - end, true);
+            // If the system has no memory for it, the pages stay what they are.
+            let _ = memory.place(at, mapping.size, protection(mapping.access).unwrap_or(libc::PROT_NONE));
+            end = at + mapping.size;
+        }
+        map_nothing(end, start + reserved.size - end, true);
+    }
+}
+
 /// Maps memory at reserved addresses, without access rights.
 pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
     let (backing, whole) = match multicast::get(handle) {
@@ -287,21 +339,13 @@ pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
     check_size(size)?;
     let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
     let mut space = lock(&SPACE);
-    let inside = space.reserved.range(..=start).next_back().is_some_and(|(s, length)| end <= s + length);
+    let inside = space.reserved.range(..=start).next_back().is_some_and(|(s, r)| end <= s + r.size);
     let free = space.mapped.range(..end).next_back().is_none_or(|(s, m)| s + m.size <= start);
     if !inside || !free || size > whole || !start.is_multiple_of(GRANULARITY) {
         return Err(Error::InvalidValue);
     }
     if let Backing::Memory(memory) = &backing {
-        // SAFETY: this module reserved the addresses, and nothing is mapped there.
-        let at = unsafe {
-            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-            let at = start as *mut libc::c_void;
-            libc::mmap(at, size as usize, libc::PROT_NONE, flags, memory.file.as_raw_fd(), 0)
-        };
-        if at == libc::MAP_FAILED {
-            return Err(Error::OutOfMemory);
-        }
+        memory.place(start, size, libc::PROT_NONE)?;
     }
     space.mapped.insert(start, Mapping { size, backing, access: access::NONE });
     Ok(())
@@ -322,7 +366,7 @@ pub fn unmap_range(start: u64, size: u64) -> Result<()> {
     context::settled_all()?;
     let mut space = lock(&SPACE);
     let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
-    if space.reserved.range(..=start).next_back().is_none_or(|(s, length)| end > s + length) {
+    if space.reserved.range(..=start).next_back().is_none_or(|(s, r)| end > s + r.size) {
         return Err(Error::InvalidValue);
     }
     for at in whole_mappings(&space, start, size)? {
@@ -339,12 +383,7 @@ pub fn unmap_range(start: u64, size: u64) -> Result<()> {
 /// Sets the access rights of the mappings in a range, all of which must be mapped.
 pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
     check_size(size)?;
-    let protection = match access {
-        access::NONE => libc::PROT_NONE,
-        access::READ => libc::PROT_READ,
-        access::READ_WRITE => libc::PROT_READ | libc::PROT_WRITE,
-        _ => return Err(Error::InvalidValue),
-    };
+    let protection = protection(access).ok_or(Error::InvalidValue)?;
     let mut space = lock(&SPACE);
     let starts = whole_mappings(&space, start, size)?;
     let mapped: u64 = starts.iter().filter_map(|s| space.mapped.get(s)).map(|m| m.size).sum();

@@ -7,6 +7,10 @@ use crate::stream::{Operation, Policy, Stream};
 
 use super::Allocation;
 
+/// Bytes that are copied or filled between two looks at whether memory is gone: each of its pages costs a signal
+/// and a page.
+const PART: u64 = 4 << 20;
+
 /// A block of rows to copy between checked plain addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -59,7 +63,7 @@ impl Block {
         packed
     }
 
-    /// Copies.
+    /// Copies, until it finds that memory is gone ([`host::mapped`]).
     ///
     /// # Safety
     /// Every byte of both sides must be accessible.
@@ -68,6 +72,7 @@ impl Block {
         if width == 0 || height == 0 || depth == 0 {
             return;
         }
+        let lost = host::mapped::lost();
         for z in 0..depth {
             for y in 0..height {
                 let from = self
@@ -78,8 +83,19 @@ impl Block {
                     .to
                     .wrapping_add(z.wrapping_mul(self.to_pitch[1]))
                     .wrapping_add(y.wrapping_mul(self.to_pitch[0]));
-                // SAFETY: guaranteed by the caller; `copy` allows overlap.
-                unsafe { std::ptr::copy(from as *const u8, to as *mut u8, width as usize) };
+                // Rows that overlap are copied whole: parts of them could overwrite each other.
+                let part = if from.abs_diff(to) < width { width } else { width.min(PART) };
+                let mut done = 0;
+                while done < width {
+                    let (from, to) = (from.wrapping_add(done), to.wrapping_add(done));
+                    let bytes = part.min(width - done);
+                    // SAFETY: guaranteed by the caller; `copy` allows overlap.
+                    unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize) };
+                    if host::mapped::any() && host::mapped::lost() != lost {
+                        return;
+                    }
+                    done += bytes;
+                }
             }
         }
     }
@@ -114,7 +130,7 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// Fills.
+    /// Fills, until it finds that memory is gone.
     ///
     /// # Safety
     /// Every byte must be writable, and the address and the pitch multiples of the element's size.
@@ -122,15 +138,22 @@ impl Fill {
         // A value whose bytes are all equal is filled fastest byte by byte.
         let bytes = self.value.to_le_bytes();
         let equal = bytes.iter().take(self.element as usize).all(|b| *b == bytes[0]);
+        let lost = host::mapped::lost();
         for y in 0..self.height {
             let row = self.to.wrapping_add(y.wrapping_mul(self.pitch));
-            let width = self.width as usize;
-            // SAFETY: guaranteed by the caller.
-            unsafe {
-                match self.element {
-                    n if equal => std::ptr::write_bytes(row as *mut u8, bytes[0], width * n as usize),
-                    2 => std::slice::from_raw_parts_mut(row as *mut u16, width).fill(self.value as u16),
-                    _ => std::slice::from_raw_parts_mut(row as *mut u32, width).fill(self.value),
+            for at in (0..self.width).step_by(PART as usize) {
+                let start = row.wrapping_add(at * u64::from(self.element));
+                let width = PART.min(self.width - at) as usize;
+                // SAFETY: guaranteed by the caller.
+                unsafe {
+                    match self.element {
+                        n if equal => std::ptr::write_bytes(start as *mut u8, bytes[0], width * n as usize),
+                        2 => std::slice::from_raw_parts_mut(start as *mut u16, width).fill(self.value as u16),
+                        _ => std::slice::from_raw_parts_mut(start as *mut u32, width).fill(self.value),
+                    }
+                }
+                if host::mapped::any() && host::mapped::lost() != lost {
+                    return;
                 }
             }
         }

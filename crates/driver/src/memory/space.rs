@@ -9,6 +9,8 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use host::mapped::Watched;
+
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::log;
@@ -106,6 +108,8 @@ struct Space {
     /// Ranges in use, by start address.
     taken: BTreeMap<u64, Taken>,
     files: Files,
+    /// The reserved addresses: a kernel's texture may lie in memory that was freed.
+    watched: Vec<Watched>,
 }
 
 fn space() -> Option<&'static Mutex<Space>> {
@@ -132,6 +136,7 @@ fn space() -> Option<&'static Mutex<Space>> {
                 narrow: None,
                 taken: BTreeMap::new(),
                 files: Files::default(),
+                watched: vec![host::mapped::watch_for_kernels(start, size)],
             }))
         })
         .as_ref()
@@ -287,7 +292,13 @@ pub(super) fn alloc_narrow(size: u64) -> Option<u64> {
     }
     let space = &mut *lock(space()?);
     let pages = size.next_multiple_of(PAGE);
-    let narrow = space.narrow.get_or_insert_with(reserve_narrow);
+    let watched = &mut space.watched;
+    let narrow = space.narrow.get_or_insert_with(|| {
+        let ranges = reserve_narrow();
+        let (start, size) = (NARROW.0.load(Ordering::Acquire), NARROW.1.load(Ordering::Acquire));
+        watched.push(host::mapped::watch_for_kernels(start, size));
+        ranges
+    });
     let start = narrow.take(pages + PAGE)?;
     if !commit(start, pages) {
         narrow.give(start, pages + PAGE);

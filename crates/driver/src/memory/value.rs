@@ -64,7 +64,7 @@ impl Condition {
 /// A stream operation on a word.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Waits until a condition holds. Process exit also ends the wait.
+    /// Waits until a condition holds. Process exit and a fault of the context also end the wait.
     Wait(Word, Condition),
     /// Writes a value.
     Write(Word, u64),
@@ -126,12 +126,14 @@ impl Word {
 }
 
 impl Step {
-    pub(crate) fn run(&self) -> Result<()> {
+    /// Runs it. `go_on`: fails when a wait is to end, because the work of its context has failed.
+    pub(crate) fn run(&self, go_on: impl Fn() -> Result<()>) -> Result<()> {
         match self {
             Step::Wait(word, condition) => {
                 let (start, lost) = (Instant::now(), host::mapped::lost());
                 while !condition.holds(word.read(), word.wide) {
                     crate::driver()?;
+                    go_on()?;
                     if host::mapped::lost() != lost {
                         return Err(Error::IllegalAddress);
                     }
@@ -143,7 +145,7 @@ impl Step {
                 fence(Ordering::SeqCst);
                 semaphore.signal(*value)?;
             }
-            Step::Await(semaphore, value) => semaphore.wait(*value)?,
+            Step::Await(semaphore, value) => semaphore.wait(*value, go_on)?,
             Step::Barrier => {}
         }
         Ok(())

@@ -235,6 +235,11 @@ impl Stream {
         self.context.upgrade().ok_or(Error::ContextIsDestroyed)
     }
 
+    /// Fails if work of the context has failed: what waits in its streams then ends.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        if self.life.faulted.load(Ordering::Acquire) { Err(Error::Unknown) } else { Ok(()) }
+    }
+
     /// Fails if a kernel has faulted.
     pub fn check(&self) -> Result<()> {
         self.device.check()

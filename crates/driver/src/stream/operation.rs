@@ -20,7 +20,7 @@ use crate::memory::decompress::Unpack;
 use crate::memory::sparse::Remap;
 use crate::memory::transfer::Copy;
 use crate::memory::value::Step;
-use crate::memory::{Allocation, pool};
+use crate::memory::{Allocation, address, pool};
 
 use super::hosted::host_function;
 use super::{Point, Stream};
@@ -172,8 +172,10 @@ impl Operation {
                 wait.run();
                 Ok(())
             }
-            Operation::Word(step) => accessing(|| step.run()),
-            Operation::Batch(steps) => accessing(|| steps.iter().try_for_each(Step::run)),
+            Operation::Word(step) => accessing(|| step.run(|| stream.go_on())),
+            Operation::Batch(steps) => {
+                accessing(|| steps.iter().try_for_each(|step| step.run(|| stream.go_on())))
+            }
             Operation::Remap(changes) => changes.iter().try_for_each(Remap::run),
             Operation::Decompress(all) => accessing(|| {
                 all.iter().for_each(Unpack::run);
@@ -256,12 +258,21 @@ const INLINE: u64 = 64 << 10;
 /// Runs what accesses memory.
 ///
 /// # Errors
-/// [`Error::IllegalAddress`]: a part of the memory is gone, because its file was truncated.
+/// [`Error::IllegalAddress`]: a part of the memory is gone, because its file was truncated, or closed
+/// (`cuMemSetAccess`).
 #[inline]
 fn accessing(run: impl FnOnce() -> Result<()>) -> Result<()> {
-    let before = host::mapped::lost();
-    run()?;
-    if host::mapped::lost() == before { Ok(()) } else { Err(Error::IllegalAddress) }
+    if host::mapped::any() { accessing_guarded(run) } else { run() }
+}
+
+fn accessing_guarded(run: impl FnOnce() -> Result<()>) -> Result<()> {
+    let _turn = crate::driver()?.backend.ready();
+    let (result, lost) = host::mapped::during(run);
+    if lost {
+        address::restore();
+        return Err(Error::IllegalAddress);
+    }
+    result
 }
 
 impl HostCall {

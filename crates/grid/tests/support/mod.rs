@@ -139,6 +139,7 @@ pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32)
         cooperative: false,
         most_workers: None,
         busy: None,
+        spent: std::time::Duration::ZERO,
         id: 7,
         host,
     }

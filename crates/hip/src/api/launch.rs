@@ -13,6 +13,7 @@ use driver::launch::{self, Config, Params};
 use driver::library::function_or_kernel;
 use driver::module::{Function, attribute as number};
 use driver::occupancy;
+use driver::refused::{self, Cause};
 use driver::stream::{STREAMS, Stream};
 
 use crate::abi::{In, Need, bytes_at, check};
@@ -134,27 +135,38 @@ impl Launch {
         }
         // An empty block also means no work, but has its own error.
         if self.block.contains(&0) {
+            refused::block(function, self.block);
             return Err(Error::InvalidConfiguration);
         }
         if self.work.contains(&0) {
+            refused::grid(function, [0; 3]);
             return Err(Error::InvalidValue);
         }
         let most_shared = u64::try_from(most_dynamic_shared(function)).unwrap_or(0);
         let threads = self.block.iter().fold(1u64, |n, &b| n.saturating_mul(u64::from(b)));
         let most_threads = device.attribute(attribute::MAX_THREADS_PER_BLOCK)?;
-        if self.shared > most_shared || threads > u64::from(most_threads.unsigned_abs()) {
+        if self.shared > most_shared {
+            refused::shared(function, self.shared, most_shared);
+            return Err(Error::InvalidValue);
+        }
+        if threads > u64::from(most_threads.unsigned_abs()) {
+            refused::block(function, self.block);
             return Err(Error::InvalidValue);
         }
         if !info.params.is_empty() && self.params.is_null() && self.extra.is_null() {
             return Err(Error::InvalidValue);
         }
         if threads > u64::from(function.max_threads()) {
+            refused::threads(function, threads);
             return Err(Error::LaunchFailure);
         }
         // A block is never larger than the grid.
         let block: [u32; 3] = std::array::from_fn(|i| u64::from(self.block[i]).min(self.work[i]) as u32);
         // PTX kernels rely on equal block sizes.
         if (0..3).any(|i| !self.work[i].is_multiple_of(u64::from(block[i]))) {
+            refused::tell(function, Cause::Grid, || {
+                format!("{:?} work items are not a multiple of the block, {block:?}", self.work)
+            });
             return Err(Error::InvalidValue);
         }
         let grid: [u32; 3] = std::array::from_fn(|i| (self.work[i] / u64::from(block[i])) as u32);
@@ -170,7 +182,9 @@ impl Launch {
             let per = occupancy::max_active_blocks(function, threads as u32, self.shared);
             let room =
                 u64::from(per) * u64::from(device.attribute(attribute::MULTIPROCESSOR_COUNT)?.unsigned_abs());
-            if grid.iter().map(|&g| u128::from(g)).product::<u128>() > u128::from(room) {
+            let blocks = grid.iter().map(|&g| u128::from(g)).product::<u128>();
+            if blocks > u128::from(room) {
+                refused::cooperative(function, blocks, room.into());
                 return Err(Error::CooperativeLaunchTooLarge);
             }
         }
@@ -271,6 +285,9 @@ fn module_launch(
     let stream = driver_stream(in_stream)?;
     let [x, y, z] = grid;
     if x > MAX_GRID_X || y > MAX_GRID_YZ || z > MAX_GRID_YZ {
+        if let Ok(function) = launched(handle) {
+            refused::grid(&function, grid);
+        }
         return Err(Error::InvalidValue);
     }
     if launch.work[0] > u64::from(u32::MAX) {
@@ -331,6 +348,7 @@ fn stub_launch(
     let function = stub(host, &stream)?;
     let launch = Launch::of_grid(grid.list(), block.list(), shared as u64, params);
     if launch.too_large() {
+        refused::grid(&function, grid.list());
         return Err(Error::InvalidConfiguration);
     }
     Launch { start: events.0, stop: events.1, ..launch }.go(&function, &stream)
@@ -353,10 +371,17 @@ fn cooperative_stub(
     let launch = Launch::of_grid(grid.list(), block.list(), u64::from(shared), params);
     let threads = block.list().iter().fold(1u64, |n, &b| n.saturating_mul(u64::from(b)));
     let most = function.device().attribute(attribute::MAX_THREADS_PER_BLOCK)?.unsigned_abs();
-    if launch.too_large() || threads > u64::from(most) {
+    if launch.too_large() {
+        refused::grid(&function, grid.list());
         return Err(Error::InvalidConfiguration);
     }
-    if u64::from(shared) > u64::try_from(most_dynamic_shared(&function)).unwrap_or(0) {
+    if threads > u64::from(most) {
+        refused::block(&function, block.list());
+        return Err(Error::InvalidConfiguration);
+    }
+    let most_shared = u64::try_from(most_dynamic_shared(&function)).unwrap_or(0);
+    if u64::from(shared) > most_shared {
+        refused::shared(&function, shared.into(), most_shared);
         return Err(Error::CooperativeLaunchTooLarge);
     }
     Launch { cooperative: true, ..launch }.go(&function, &stream)

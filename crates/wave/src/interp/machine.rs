@@ -176,7 +176,7 @@ impl Machine<'_> {
             {
                 self.state.lanes[i].status = Status::Running;
                 if let Some(v) = result {
-                    let bits = self.warp.bar_result[barrier::number(id) as usize];
+                    let bits = self.warp.bar_result[barrier::result_index(id) as usize];
                     self.set(i, v, u128::from(bits));
                 }
             }
@@ -686,7 +686,7 @@ impl Machine<'_> {
         if let Some(&p) = inst.args.get(2) {
             preds = lanes_of(arriving).filter(|&l| self.get(l, p) & 1 == 1).fold(0, |m, l| m | 1u64 << l);
         }
-        self.warp.bar_id = barrier::number(id);
+        self.warp.bar_id = id;
         self.warp.bar_threads = threads;
         self.warp.bar_mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0) as u32;
         self.warp.bar_lanes = arriving;
