@@ -1,6 +1,6 @@
 /*
  * Anywarp's headers for GPU languages: cooperative groups. Blocks, tiles of a warp, the lanes that run together,
- * and on NVIDIA's devices the grid of a cooperative launch.
+ * and on NVIDIA's devices clusters and the grid of a cooperative launch.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -28,6 +28,10 @@ class thread_block {
     static __device__ dim3 thread_index() { return threadIdx; }
     static __device__ dim3 group_dim() { return blockDim; }
     static __device__ dim3 dim_threads() { return blockDim; }
+    /* A barrier in two parts; nothing is done between them that could wait for another thread. */
+    typedef int arrival_token;
+    static __device__ int barrier_arrive() { return 0; }
+    static __device__ void barrier_wait(int &&) { anywarp::barrier(); }
 };
 static __inline__ __device__ thread_block this_thread_block() { return thread_block(); }
 
@@ -74,13 +78,19 @@ class anywarp_lanes {
         unsigned rank = thread_rank();
         return anywarp::shuffle_value(mask, v, lane_of(rank + by >= num_threads() ? rank : rank + by), ANYWARP_WARP_SIZE);
     }
+    template <class T> __device__ anywarp_mask match_all(T v, int &same) const {
+        anywarp_mask found = __match_all_sync(mask, v, &same);
+        return same ? by_rank(found) : 0;
+    }
     __device__ anywarp_mask anywarp_lane_mask() const { return mask; }
 };
 
-/* The lanes that run this together. */
+/* The lanes that run this together, or a part of them. */
 class coalesced_group : public anywarp_lanes {
+  public:
     __device__ explicit coalesced_group(anywarp_mask mask) : anywarp_lanes(mask) {}
-    friend __device__ coalesced_group coalesced_threads();
+    __device__ unsigned meta_group_rank() const { return 0; }
+    __device__ unsigned meta_group_size() const { return 1; }
 };
 static __inline__ __device__ anywarp_mask anywarp_active() { return anywarp::active(); }
 __inline__ __device__ coalesced_group coalesced_threads() { return coalesced_group(anywarp_active()); }
@@ -90,6 +100,12 @@ template <unsigned count, class Parent = void> class thread_block_tile {
     static_assert(count > 0 && count <= 32 && (count & (count - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
   public:
+    thread_block_tile() = default;
+    template <class Other> __device__ thread_block_tile(const thread_block_tile<count, Other> &) {}
+    template <class T> static __device__ anywarp_mask match_all(T v, int &same) {
+        anywarp_mask found = __match_all_sync(anywarp_lane_mask(), v, &same);
+        return same ? from_here(found) : 0;
+    }
     static __device__ anywarp_mask anywarp_lane_mask() {
         anywarp_mask all = ~(anywarp_mask)0 >> (8 * sizeof(anywarp_mask) - count);
         return all << (anywarp::lane() & (ANYWARP_WARP_SIZE - 1) & ~(count - 1));
@@ -127,6 +143,64 @@ template <unsigned count, class Parent = void> class thread_block_tile {
 template <unsigned count, class Parent>
 static __inline__ __device__ thread_block_tile<count, Parent> tiled_partition(const Parent &) {
     return thread_block_tile<count, Parent>();
+}
+
+/* Any group of a block's threads: all of them, or lanes of a warp. */
+class thread_group {
+    anywarp_mask mask;
+    bool is_block;
+
+  public:
+    __device__ thread_group(const thread_block &) : mask(0), is_block(true) {}
+    __device__ thread_group(const anywarp_lanes &lanes) : mask(lanes.anywarp_lane_mask()), is_block(false) {}
+    template <unsigned count, class Parent>
+    __device__ thread_group(const thread_block_tile<count, Parent> &tile) : mask(tile.anywarp_lane_mask()), is_block(false) {}
+    __device__ void sync() const {
+        if (is_block)
+            anywarp::barrier();
+        else
+            anywarp::warp_barrier(mask);
+    }
+    __device__ anywarp_rank num_threads() const {
+        return is_block ? thread_block::num_threads() : coalesced_group(mask).num_threads();
+    }
+    __device__ anywarp_rank size() const { return num_threads(); }
+    __device__ anywarp_rank thread_rank() const {
+        return is_block ? thread_block::thread_rank() : coalesced_group(mask).thread_rank();
+    }
+    __device__ bool is_valid() const { return true; }
+    __device__ anywarp_mask anywarp_lane_mask() const { return mask; }
+};
+
+/* Tiles whose size is known only to the program when it runs. */
+static __inline__ __device__ coalesced_group tiled_partition(const thread_block &, unsigned count) {
+    anywarp_mask all = ~(anywarp_mask)0 >> (8 * sizeof(anywarp_mask) - count);
+    return coalesced_group(all << (anywarp::lane() & (ANYWARP_WARP_SIZE - 1) & ~(count - 1)));
+}
+static __inline__ __device__ coalesced_group anywarp_tile_of(anywarp_mask mask, unsigned count) {
+    unsigned first = coalesced_group(mask).thread_rank() / count * count, rank = 0;
+    anywarp_mask result = 0;
+    for (anywarp_mask rest = mask; rest; rest &= rest - 1, rank++)
+        if (rank >= first && rank < first + count)
+            result |= rest & -rest;
+    return coalesced_group(result);
+}
+static __inline__ __device__ coalesced_group tiled_partition(const coalesced_group &group, unsigned count) {
+    return anywarp_tile_of(group.anywarp_lane_mask(), count);
+}
+static __inline__ __device__ thread_group tiled_partition(const thread_group &group, unsigned count) {
+    if (group.anywarp_lane_mask() == 0)
+        return tiled_partition(thread_block(), count);
+    return anywarp_tile_of(group.anywarp_lane_mask(), count);
+}
+
+/* The lanes of a group that give the same value. */
+template <class Group> static __inline__ __device__ coalesced_group binary_partition(const Group &group, bool value) {
+    anywarp_mask lanes = group.anywarp_lane_mask(), set = anywarp::ballot(lanes, value);
+    return coalesced_group(value ? set : lanes & ~set);
+}
+template <class Group, class T> static __inline__ __device__ coalesced_group labeled_partition(const Group &group, T label) {
+    return coalesced_group(__match_any_sync(group.anywarp_lane_mask(), label));
 }
 
 #if !defined(__AMDGCN__) || !defined(__HIP_DEVICE_COMPILE__)
@@ -204,6 +278,117 @@ template <class Group, class T, class Operation>
 static __inline__ __device__ T reduce(const Group &group, T v, Operation operation) {
     return anywarp_reduce(group.anywarp_lane_mask(), v, operation);
 }
+/* The lanes before this one, and with `whole` this one, in the order of their ranks. */
+template <class T, class Operation>
+static __inline__ __device__ T anywarp_scan(anywarp_mask mask, T v, Operation operation, bool whole, T none) {
+    mask = anywarp::lanes(mask);
+    T result = none;
+    bool has = false;
+    for (anywarp_mask rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = __builtin_ctzll(rest);
+        T other = anywarp::shuffle_value(mask, v, (int)lane, ANYWARP_WARP_SIZE);
+        if (lane < anywarp::lane() + whole) {
+            result = has ? operation(result, other) : other;
+            has = true;
+        }
+    }
+    return result;
+}
+template <class Group, class T, class Operation>
+static __inline__ __device__ T inclusive_scan(const Group &group, T v, Operation operation) {
+    return anywarp_scan(group.anywarp_lane_mask(), v, operation, true, v);
+}
+template <class Group, class T> static __inline__ __device__ T inclusive_scan(const Group &group, T v) {
+    return inclusive_scan(group, v, plus<T>());
+}
+template <class Group, class T, class Operation>
+static __inline__ __device__ T exclusive_scan(const Group &group, T v, Operation operation) {
+    return anywarp_scan(group.anywarp_lane_mask(), v, operation, false, T());
+}
+template <class Group, class T> static __inline__ __device__ T exclusive_scan(const Group &group, T v) {
+    return exclusive_scan(group, v, plus<T>());
+}
+/* One thread of a group calls the function. */
+template <class Group, class F, class... Arguments>
+static __inline__ __device__ void invoke_one(const Group &group, F &&f, Arguments &&...arguments) {
+    if (group.thread_rank() == 0)
+        f(static_cast<Arguments &&>(arguments)...);
+}
+
+/* ---- Copies by a group, which are done at once ---------------------------------------------------------------- */
+
+template <class Group> static __inline__ __device__ void anywarp_copy(const Group &group, void *to, const void *from, size_t size) {
+    size_t words = ((size_t)to | (size_t)from) % 4 == 0 ? size / 4 : 0;
+    for (size_t i = group.thread_rank(); i < words; i += group.size())
+        ((unsigned *)to)[i] = ((const unsigned *)from)[i];
+    for (size_t i = words * 4 + group.thread_rank(); i < size; i += group.size())
+        ((char *)to)[i] = ((const char *)from)[i];
+}
+template <class Group, class T, class U, class Size>
+static __inline__ __device__ void memcpy_async(const Group &group, T *to, const U *from, const Size &size) {
+    anywarp_copy(group, to, from, (size_t)size);
+}
+/* With numbers of elements, of which the smaller one counts. */
+template <class Group, class T, class To, class From>
+static __inline__ __device__ void memcpy_async(const Group &group, T *to, const To &count, const T *from, const From &there) {
+    anywarp_copy(group, to, from, sizeof(T) * ((size_t)count < (size_t)there ? (size_t)count : (size_t)there));
+}
+template <class Group> static __inline__ __device__ void wait(const Group &group) { group.sync(); }
+template <unsigned stages, class Group> static __inline__ __device__ void wait_prior(const Group &group) { group.sync(); }
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* ---- The blocks of a cluster ------------------------------------------------------------------------------ */
+
+#define ANYWARP_CLUSTER_NUMBER(name, of_ptx)                                                                \
+    static __device__ unsigned name() {                                                                     \
+        unsigned v;                                                                                         \
+        __asm__("mov.u32 %0, %%" of_ptx ";" : "=r"(v));                                                     \
+        return v;                                                                                           \
+    }
+class cluster_group {
+    ANYWARP_CLUSTER_NUMBER(x, "cluster_ctaid.x")
+    ANYWARP_CLUSTER_NUMBER(y, "cluster_ctaid.y")
+    ANYWARP_CLUSTER_NUMBER(z, "cluster_ctaid.z")
+    ANYWARP_CLUSTER_NUMBER(width, "cluster_nctaid.x")
+    ANYWARP_CLUSTER_NUMBER(height, "cluster_nctaid.y")
+    ANYWARP_CLUSTER_NUMBER(depth, "cluster_nctaid.z")
+
+  public:
+    typedef int arrival_token;
+    ANYWARP_CLUSTER_NUMBER(block_rank, "cluster_ctarank")
+    ANYWARP_CLUSTER_NUMBER(num_blocks, "cluster_nctarank")
+    static __device__ int barrier_arrive() {
+        __asm__ volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+        return 0;
+    }
+    static __device__ void barrier_wait() { __asm__ volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+    static __device__ void barrier_wait(int &&) { barrier_wait(); }
+    static __device__ void sync() {
+        barrier_arrive();
+        barrier_wait();
+    }
+    static __device__ unsigned num_threads() { return num_blocks() * thread_block::num_threads(); }
+    static __device__ unsigned size() { return num_threads(); }
+    static __device__ unsigned thread_rank() {
+        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+    }
+    static __device__ dim3 block_index() { return dim3(x(), y(), z()); }
+    static __device__ dim3 dim_blocks() { return dim3(width(), height(), depth()); }
+    static __device__ dim3 group_dim() { return dim_blocks(); }
+    template <class T> static __device__ T *map_shared_rank(T *at, int rank) {
+        T *there;
+        __asm__("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(at), "r"(rank));
+        return there;
+    }
+    static __device__ unsigned query_shared_rank(const void *at) {
+        unsigned rank;
+        __asm__("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(at));
+        return rank;
+    }
+};
+#undef ANYWARP_CLUSTER_NUMBER
+static __inline__ __device__ cluster_group this_cluster() { return cluster_group(); }
+#endif
 
 } // namespace cooperative_groups
 

@@ -8,6 +8,9 @@
 
 #include <anywarp/attributes.h>
 
+/* Programs ask by this name whether the runtime is declared. */
+#define __CUDA_RUNTIME_H__
+
 #ifdef ANYWARP_GPU_LANGUAGE
 /* What nvcc defines. */
 #define __CUDACC__ 1
@@ -116,10 +119,28 @@ static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blo
                                                                         size_t shared) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block, shared);
 }
-/* The largest block of whole warps with the most resident threads. */
 template <class T>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared = 0,
-                                                             int limit = 0) {
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel, int block,
+                                                                                 size_t shared, unsigned flags) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel, block, shared, flags);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, T *kernel, int blocks, int block) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(size, (const void *)kernel, blocks, block);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, T *kernel, const cudaLaunchConfig_t *config) {
+    return cudaOccupancyMaxPotentialClusterSize(size, (const void *)kernel, config);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, T *kernel, const cudaLaunchConfig_t *config) {
+    return cudaOccupancyMaxActiveClusters(clusters, (const void *)kernel, config);
+}
+/* The largest block of whole warps with the most resident threads; `shared` gives the bytes for a size. */
+template <class Function, class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, T kernel,
+                                                                                  Function shared, int limit = 0,
+                                                                                  unsigned flags = 0) {
     cudaFuncAttributes attributes;
     int device = 0, multiprocessors = 0;
     cudaError_t error = cudaFuncGetAttributes(&attributes, (const void *)kernel);
@@ -134,7 +155,8 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
         most = limit;
     for (int size = (most + 31) / 32 * 32; size > 0; size -= 32) {
         int tried = size < most ? size : most, blocks = 0;
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)kernel, tried, shared);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, (const void *)kernel, tried,
+                                                                       (size_t)shared(tried), flags);
         if (error != cudaSuccess)
             return error;
         if (blocks * tried > best) {
@@ -144,6 +166,96 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
         }
     }
     return cudaSuccess;
+}
+template <class Function, class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, T kernel, Function shared,
+                                                                         int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, shared, limit);
+}
+struct anywarp_same_size {
+    size_t size;
+    size_t operator()(int) const { return size; }
+};
+template <class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T kernel, size_t shared = 0,
+                                                                      int limit = 0, unsigned flags = 0) {
+    anywarp_same_size same = {shared};
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, same, limit, flags);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared = 0,
+                                                             int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, shared, limit);
+}
+template <class T> static inline cudaError_t cudaFuncGetName(const char **name, T *kernel) {
+    return cudaFuncGetName(name, (const void *)kernel);
+}
+template <class T> static inline cudaError_t cudaGetKernel(cudaKernel_t *handle, T *kernel) {
+    return cudaGetKernel(handle, (const void *)kernel);
+}
+template <class T> static inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, T *kernel) {
+    return cudaGetFuncBySymbol(function, (const void *)kernel);
+}
+template <class T>
+static inline cudaError_t cudaMallocFromPoolAsync(T **pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+    return cudaMallocFromPoolAsync((void **)pointer, size, pool, stream);
+}
+static inline cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+    return cudaMallocFromPoolAsync(pointer, size, pool, stream);
+}
+template <class T>
+static inline cudaError_t cudaMallocAsync(T **pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+    return cudaMallocFromPoolAsync((void **)pointer, size, pool, stream);
+}
+template <class T>
+static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *pointer, size_t length = 0,
+                                                   unsigned flags = cudaMemAttachSingle) {
+    return cudaStreamAttachMemAsync(stream, (void *)pointer, length, flags);
+}
+template <class T>
+static inline cudaError_t cudaLibraryGetGlobal(T **pointer, size_t *size, cudaLibrary_t library, const char *name) {
+    return cudaLibraryGetGlobal((void **)pointer, size, library, name);
+}
+template <class T>
+static inline cudaError_t cudaLibraryGetManaged(T **pointer, size_t *size, cudaLibrary_t library, const char *name) {
+    return cudaLibraryGetManaged((void **)pointer, size, library, name);
+}
+template <class T>
+static inline cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, T *data, unsigned references, unsigned flags) {
+    struct of_type {
+        static void destroy(void *data) { delete (T *)data; }
+    };
+    return cudaUserObjectCreate(object, (void *)data, of_type::destroy, references, flags);
+}
+
+/* The forms of CUDA 12: an update that names the node, edges without data, a graph with a log of errors. */
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *, size_t) {
+    return cudaGraphInstantiate(exec, graph, 0ull);
+}
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node,
+                                              cudaGraphExecUpdateResult *result) {
+    cudaGraphExecUpdateResultInfo info = {};
+    cudaError_t error = cudaGraphExecUpdate(exec, graph, &info);
+    *node = info.errorNode;
+    *result = info.result;
+    return error;
+}
+static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                                   size_t count) {
+    return cudaGraphAddDependencies(graph, from, to, NULL, count);
+}
+static inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count) {
+    return cudaGraphGetEdges(graph, from, to, NULL, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
+    return cudaGraphNodeGetDependencies(node, nodes, NULL, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
+    return cudaGraphNodeGetDependentNodes(node, nodes, NULL, count);
+}
+static inline cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                           size_t count, cudaGraphNodeParams *params) {
+    return cudaGraphAddNode(node, graph, after, NULL, count, params);
 }
 
 #if __cplusplus >= 201103L
@@ -174,6 +286,7 @@ ANYWARP_CHANNELS_OF(unsigned short, ushort, 16, cudaChannelFormatKindUnsigned)
 ANYWARP_CHANNELS_OF(int, int, 32, cudaChannelFormatKindSigned)
 ANYWARP_CHANNELS_OF(unsigned, uint, 32, cudaChannelFormatKindUnsigned)
 ANYWARP_CHANNELS_OF(float, float, 32, cudaChannelFormatKindFloat)
+ANYWARP_CHANNELS(char, 8, 1, cudaChannelFormatKindSigned)
 #undef ANYWARP_CHANNELS
 #undef ANYWARP_CHANNELS_OF
 

@@ -13,6 +13,11 @@
 #define ANYWARP_GPU_LANGUAGE 1
 #endif
 
+/* Whether this pass makes the device's code: the host's pass has the macros of the device's target as well. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define ANYWARP_DEVICE_PASS 1
+#endif
+
 #ifdef ANYWARP_GPU_LANGUAGE
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))

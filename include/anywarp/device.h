@@ -35,6 +35,7 @@ ANYWARP_DEVICE void *memmove(void *to, const void *from, size_t size) { return _
 ANYWARP_DEVICE void *memset(void *at, int value, size_t size) { return __builtin_memset(at, value, size); }
 
 #include <anywarp/math_names.h>
+ANYWARP_DEVICE long clock() { return (long)anywarp::clock(); }
 
 #include <assert.h>
 #include <limits.h>
@@ -50,6 +51,9 @@ ANYWARP_DEVICE void *memset(void *at, int value, size_t size) { return __builtin
 
 #include <anywarp/atomics.h>
 #include <anywarp/intrinsics.h>
+#include <anywarp/packed.h>
+#include <anywarp/surface.h>
+#include <anywarp/texture.h>
 #include <anywarp/warp.h>
 
 #endif

@@ -226,6 +226,15 @@ ANYWARP_NUMBERS(float, double, double, )
 ANYWARP_NUMBERS(double, float, double, )
 #undef ANYWARP_NUMBERS
 
+/* The same with the type in the name. */
+#define ANYWARP_OF_TYPE(prefix, T)                                                                          \
+    static __inline__ ANYWARP_BOTH T prefix##min(T x, T y) { return y < x ? y : x; }                        \
+    static __inline__ ANYWARP_BOTH T prefix##max(T x, T y) { return x < y ? y : x; }
+ANYWARP_OF_TYPE(u, unsigned)
+ANYWARP_OF_TYPE(ll, long long)
+ANYWARP_OF_TYPE(ull, unsigned long long)
+#undef ANYWARP_OF_TYPE
+
 /* ---- Fast approximations ----------------------------------------------------------------------------------- */
 
 ANYWARP_DEVICE float __sinf(float x) { return anywarp::fast_sin(x); }

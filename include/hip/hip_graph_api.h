@@ -14,12 +14,6 @@
 #error "include hip/hip_runtime_api.h"
 #endif
 
-#ifdef __cplusplus
-#define ANYWARP_HIP_DEFAULT(value) = value
-#else
-#define ANYWARP_HIP_DEFAULT(value)
-#endif
-
 /* ---- Types --------------------------------------------------------------------------------------------- */
 
 typedef struct ihipGraph *hipGraph_t;

@@ -10,6 +10,19 @@
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
+static inline hipExtent make_hipExtent(size_t width, size_t height, size_t depth) {
+    hipExtent v = {width, height, depth};
+    return v;
+}
+static inline hipPos make_hipPos(size_t x, size_t y, size_t z) {
+    hipPos v = {x, y, z};
+    return v;
+}
+static inline hipPitchedPtr make_hipPitchedPtr(void *pointer, size_t pitch, size_t width, size_t height) {
+    hipPitchedPtr v = {pointer, pitch, width, height};
+    return v;
+}
+
 #ifdef ANYWARP_GPU_LANGUAGE
 #ifdef __CUDA__
 /* clang makes PTX of this source as if it were CUDA, where <<<>>> calls this function. */
@@ -61,13 +74,69 @@ hipError_t hipMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t of
     return hipMemcpyFromSymbol(to, reinterpret_cast<const void *>(&symbol), size, offset, kind);
 }
 
-inline hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event) {
-    return hipStreamWaitEvent(stream, event, 0);
-}
-
 template <class T>
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block, size_t shared) {
     return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel), block, shared);
+}
+
+template <class T>
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel, int block, size_t shared,
+                                                                 unsigned flags) {
+    return hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, reinterpret_cast<const void *>(kernel), block,
+                                                                 shared, flags);
+}
+template <class T>
+hipError_t hipOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared = 0, int limit = 0) {
+    return hipOccupancyMaxPotentialBlockSize(grid, block, reinterpret_cast<const void *>(kernel), shared, limit);
+}
+template <class T>
+hipError_t hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T kernel, size_t shared = 0, int limit = 0,
+                                                      unsigned = 0) {
+    return hipOccupancyMaxPotentialBlockSize(grid, block, reinterpret_cast<const void *>(kernel), shared, limit);
+}
+
+template <class T> hipError_t hipHostAlloc(T **pointer, size_t size, unsigned flags = hipHostMallocDefault) {
+    return hipHostMalloc(reinterpret_cast<void **>(pointer), size, flags);
+}
+template <class T> hipError_t hipMallocHost(T **pointer, size_t size) {
+    return hipHostMalloc(reinterpret_cast<void **>(pointer), size, hipHostMallocDefault);
+}
+template <class T> hipError_t hipHostGetDevicePointer(T **device, void *host, unsigned flags) {
+    return hipHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+}
+template <class T> hipError_t hipMallocAsync(T **pointer, size_t size, hipStream_t stream) {
+    return hipMallocAsync(reinterpret_cast<void **>(pointer), size, stream);
+}
+template <class T> hipError_t hipMallocAsync(T **pointer, size_t size, hipMemPool_t pool, hipStream_t stream) {
+    return hipMallocFromPoolAsync(reinterpret_cast<void **>(pointer), size, pool, stream);
+}
+template <class T> hipError_t hipMallocFromPoolAsync(T **pointer, size_t size, hipMemPool_t pool, hipStream_t stream) {
+    return hipMallocFromPoolAsync(reinterpret_cast<void **>(pointer), size, pool, stream);
+}
+
+template <class T>
+hipError_t hipMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset, hipMemcpyKind kind,
+                                  hipStream_t stream = 0) {
+    return hipMemcpyToSymbolAsync(reinterpret_cast<const void *>(&symbol), from, size, offset, kind, stream);
+}
+template <class T>
+hipError_t hipMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset, hipMemcpyKind kind,
+                                    hipStream_t stream = 0) {
+    return hipMemcpyFromSymbolAsync(to, reinterpret_cast<const void *>(&symbol), size, offset, kind, stream);
+}
+
+template <class T> hipError_t hipFuncSetAttribute(T *kernel, hipFuncAttribute attribute, int value) {
+    return hipFuncSetAttribute(reinterpret_cast<const void *>(kernel), attribute, value);
+}
+template <class T> hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, T *kernel) {
+    return hipFuncGetAttributes(attributes, reinterpret_cast<const void *>(kernel));
+}
+template <class T> hipError_t hipFuncSetCacheConfig(T *kernel, hipFuncCache_t config) {
+    return hipFuncSetCacheConfig(reinterpret_cast<const void *>(kernel), config);
+}
+template <class T>
+hipError_t hipLaunchKernel(T *kernel, dim3 grid, dim3 block, void **arguments, size_t shared = 0, hipStream_t stream = 0) {
+    return hipLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block, arguments, shared, stream);
 }
 
 template <class T>

@@ -34,6 +34,12 @@
 /* The porting guide uses this name. */
 #define hipModuleLoadFatBin hipModuleLoadFatBinary
 
+#ifdef __cplusplus
+#define ANYWARP_HIP_DEFAULT(value) = value
+#else
+#define ANYWARP_HIP_DEFAULT(value)
+#endif
+
 /* Keys of a launch's `extra`. */
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
 #define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
@@ -937,7 +943,7 @@ hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t dev, unsigned int flags);
 
 hipError_t hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int srcDeviceId, size_t sizeBytes);
 hipError_t hipMemcpyPeerAsync(void *dst, int dstDeviceId, const void *src, int srcDevice, size_t sizeBytes,
-    hipStream_t stream);
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 
 /* ---- Streams ------------------------------------------------------------------------------------------- */
 
@@ -947,18 +953,21 @@ hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned int flags, 
 hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
-hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags ANYWARP_HIP_DEFAULT(0));
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int *flags);
 hipError_t hipStreamGetPriority(hipStream_t stream, int *priority);
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMaskSize, const uint32_t *cuMask);
 hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSize, uint32_t *cuMask);
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *userData, unsigned int flags);
-hipError_t hipStreamWaitValue32(hipStream_t stream, void *ptr, uint32_t value, unsigned int flags, uint32_t mask);
-hipError_t hipStreamWaitValue64(hipStream_t stream, void *ptr, uint64_t value, unsigned int flags, uint64_t mask);
+hipError_t hipStreamWaitValue32(hipStream_t stream, void *ptr, uint32_t value, unsigned int flags,
+    uint32_t mask ANYWARP_HIP_DEFAULT(0xFFFFFFFF));
+hipError_t hipStreamWaitValue64(hipStream_t stream, void *ptr, uint64_t value, unsigned int flags,
+    uint64_t mask ANYWARP_HIP_DEFAULT(0xFFFFFFFFFFFFFFFF));
 hipError_t hipStreamWriteValue32(hipStream_t stream, void *ptr, uint32_t value, unsigned int flags);
 hipError_t hipStreamWriteValue64(hipStream_t stream, void *ptr, uint64_t value, unsigned int flags);
-hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t length, unsigned int flags);
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t length ANYWARP_HIP_DEFAULT(0),
+    unsigned int flags ANYWARP_HIP_DEFAULT(hipMemAttachSingle));
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData);
 int hipGetStreamDeviceId(hipStream_t stream);
 hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus);
@@ -977,7 +986,7 @@ hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, void *userD
 
 hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags);
 hipError_t hipEventCreate(hipEvent_t *event);
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipEventDestroy(hipEvent_t event);
 hipError_t hipEventSynchronize(hipEvent_t event);
 hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop);
@@ -1014,7 +1023,7 @@ hipError_t hipTexRefSetFilterMode(textureReference *texRef, enum hipTextureFilte
 hipError_t hipTexRefSetFlags(textureReference *texRef, unsigned int Flags);
 hipError_t hipTexRefSetFormat(textureReference *texRef, hipArray_Format fmt, int NumPackedComponents);
 hipError_t hipBindTexture(size_t *offset, const textureReference *tex, const void *devPtr,
-    const hipChannelFormatDesc *desc, size_t size);
+    const hipChannelFormatDesc *desc, size_t size ANYWARP_HIP_DEFAULT(0xFFFFFFFF));
 hipError_t hipBindTexture2D(size_t *offset, const textureReference *tex, const void *devPtr,
     const hipChannelFormatDesc *desc, size_t width, size_t height, size_t pitch);
 hipError_t hipBindTextureToArray(const textureReference *tex, hipArray_const_t array,
@@ -1087,11 +1096,12 @@ hipError_t hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDim
 hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices,
     unsigned int flags);
 hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices, unsigned int flags);
-hipError_t hipConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);
+hipError_t hipConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem ANYWARP_HIP_DEFAULT(0),
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset);
 hipError_t hipLaunchByPtr(const void *func);
 hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
-    size_t sharedMemBytes, hipStream_t stream);
+    size_t sharedMemBytes ANYWARP_HIP_DEFAULT(0), hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
     size_t sharedMemBytes, hipStream_t stream, hipEvent_t startEvent, hipEvent_t stopEvent, int flags);
 hipError_t hipLaunchCooperativeKernel_spt(const void *f, dim3 gridDim, dim3 blockDim, void **kernelParams,
@@ -1104,14 +1114,15 @@ hipError_t hipLaunchKernel_spt(const void *function_address, dim3 numBlocks, dim
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *f, int blockSize,
     size_t dynSharedMemPerBlk);
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *f, int blockSize,
-    size_t dynSharedMemPerBlk, unsigned int flags);
+    size_t dynSharedMemPerBlk, unsigned int flags ANYWARP_HIP_DEFAULT(hipOccupancyDefault));
 hipError_t hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, const void *f, size_t dynSharedMemPerBlk,
     int blockSizeLimit);
 
 /* ---- Arrays -------------------------------------------------------------------------------------------- */
 
-hipError_t hipMallocArray(hipArray_t *array, const hipChannelFormatDesc *desc, size_t width, size_t height,
-    unsigned int flags);
+hipError_t hipMallocArray(hipArray_t *array, const hipChannelFormatDesc *desc, size_t width,
+    size_t height ANYWARP_HIP_DEFAULT(0),
+    unsigned int flags ANYWARP_HIP_DEFAULT(hipArrayDefault));
 hipError_t hipArrayCreate(hipArray_t *pHandle, const HIP_ARRAY_DESCRIPTOR *pAllocateArray);
 hipError_t hipArrayDestroy(hipArray_t array);
 hipError_t hipArray3DCreate(hipArray_t *array, const HIP_ARRAY3D_DESCRIPTOR *pAllocateArray);
@@ -1122,7 +1133,7 @@ hipError_t hipArrayGetInfo(hipChannelFormatDesc *desc, hipExtent *extent, unsign
 hipError_t hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescriptor, hipArray_t array);
 hipError_t hipArray3DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR *pArrayDescriptor, hipArray_t array);
 hipError_t hipMallocMipmappedArray(hipMipmappedArray_t *mipmappedArray, const struct hipChannelFormatDesc *desc,
-    struct hipExtent extent, unsigned int numLevels, unsigned int flags);
+    struct hipExtent extent, unsigned int numLevels, unsigned int flags ANYWARP_HIP_DEFAULT(0));
 hipError_t hipFreeMipmappedArray(hipMipmappedArray_t mipmappedArray);
 hipError_t hipGetMipmappedArrayLevel(hipArray_t *levelArray, hipMipmappedArray_const_t mipmappedArray,
     unsigned int level);
@@ -1152,36 +1163,43 @@ hipError_t hipMemcpyHtoAAsync(hipArray_t dstArray, size_t dstOffset, const void 
     hipStream_t stream);
 hipError_t hipGetSymbolAddress(void **devPtr, const void *symbol);
 hipError_t hipGetSymbolSize(size_t *size, const void *symbol);
-hipError_t hipMemcpyToSymbol(const void *symbol, const void *src, size_t sizeBytes, size_t offset,
-    hipMemcpyKind kind);
+hipError_t hipMemcpyToSymbol(const void *symbol, const void *src, size_t sizeBytes,
+    size_t offset ANYWARP_HIP_DEFAULT(0),
+    hipMemcpyKind kind ANYWARP_HIP_DEFAULT(hipMemcpyHostToDevice));
 hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *src, size_t sizeBytes, size_t offset,
-    hipMemcpyKind kind, hipStream_t stream);
-hipError_t hipMemcpyFromSymbol(void *dst, const void *symbol, size_t sizeBytes, size_t offset, hipMemcpyKind kind);
+    hipMemcpyKind kind, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
+hipError_t hipMemcpyFromSymbol(void *dst, const void *symbol, size_t sizeBytes, size_t offset ANYWARP_HIP_DEFAULT(0),
+    hipMemcpyKind kind ANYWARP_HIP_DEFAULT(hipMemcpyDeviceToHost));
 hipError_t hipMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t sizeBytes, size_t offset,
-    hipMemcpyKind kind, hipStream_t stream);
-hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind, hipStream_t stream);
+    hipMemcpyKind kind, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
+hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemset(void *dst, int value, size_t sizeBytes);
 hipError_t hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t count);
-hipError_t hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count, hipStream_t stream);
+hipError_t hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count,
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemsetD16(hipDeviceptr_t dest, unsigned short value, size_t count);
-hipError_t hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t count, hipStream_t stream);
+hipError_t hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t count,
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemsetD32(hipDeviceptr_t dest, int value, size_t count);
-hipError_t hipMemsetAsync(void *dst, int value, size_t sizeBytes, hipStream_t stream);
-hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t stream);
+hipError_t hipMemsetAsync(void *dst, int value, size_t sizeBytes, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
+hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height);
-hipError_t hipMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height, hipStream_t stream);
+hipError_t hipMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemset3D(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent);
-hipError_t hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent, hipStream_t stream);
+hipError_t hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent,
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
     hipMemcpyKind kind);
 hipError_t hipMemcpyParam2D(const hip_Memcpy2D *pCopy);
-hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t stream);
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *pCopy, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-    hipMemcpyKind kind, hipStream_t stream);
+    hipMemcpyKind kind, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemcpy2DToArray(hipArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
     size_t width, size_t height, hipMemcpyKind kind);
 hipError_t hipMemcpy2DToArrayAsync(hipArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
-    size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream);
+    size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemcpy2DArrayToArray(hipArray_t dst, size_t wOffsetDst, size_t hOffsetDst, hipArray_const_t src,
     size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height, hipMemcpyKind kind);
 hipError_t hipMemcpyToArray(hipArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
@@ -1191,11 +1209,11 @@ hipError_t hipMemcpyFromArray(void *dst, hipArray_const_t srcArray, size_t wOffs
 hipError_t hipMemcpy2DFromArray(void *dst, size_t dpitch, hipArray_const_t src, size_t wOffset, size_t hOffset,
     size_t width, size_t height, hipMemcpyKind kind);
 hipError_t hipMemcpy2DFromArrayAsync(void *dst, size_t dpitch, hipArray_const_t src, size_t wOffset, size_t hOffset,
-    size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream);
+    size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemcpyAtoH(void *dst, hipArray_t srcArray, size_t srcOffset, size_t count);
 hipError_t hipMemcpyHtoA(hipArray_t dstArray, size_t dstOffset, const void *srcHost, size_t count);
 hipError_t hipMemcpy3D(const struct hipMemcpy3DParms *p);
-hipError_t hipMemcpy3DAsync(const struct hipMemcpy3DParms *p, hipStream_t stream);
+hipError_t hipMemcpy3DAsync(const struct hipMemcpy3DParms *p, hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *pCopy);
 hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *pCopy, hipStream_t stream);
 hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *pCopy);
@@ -1250,8 +1268,9 @@ hipError_t hipMallocHost(void **ptr, size_t size);
 hipError_t hipMemAllocHost(void **ptr, size_t size);
 hipError_t hipHostMalloc(void **ptr, size_t size, unsigned int flags);
 hipError_t hipExtHostAlloc(void **ptr, size_t size, unsigned int flags);
-hipError_t hipMallocManaged(void **dev_ptr, size_t size, unsigned int flags);
-hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device, hipStream_t stream);
+hipError_t hipMallocManaged(void **dev_ptr, size_t size, unsigned int flags ANYWARP_HIP_DEFAULT(hipMemAttachGlobal));
+hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device,
+    hipStream_t stream ANYWARP_HIP_DEFAULT(0));
 hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device);
 hipError_t hipMemRangeGetAttribute(void *data, size_t data_size, hipMemRangeAttribute attribute, const void *dev_ptr,
     size_t count);

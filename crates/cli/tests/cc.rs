@@ -90,7 +90,8 @@ macro_rules! programs {
 }
 
 programs! {
-    assertion atomics cooperative half heap integers language math printing rounding shared streams symbols vectors warp
+    assertion atomics cooperative eight half heap integers language library math narrow printing rounding shared streams
+    symbols textures vectors warp
 }
 
 #[test]
