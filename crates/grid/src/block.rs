@@ -348,11 +348,10 @@ impl Resident {
                 && warp.bar_lanes == warp.live
                 && warp.live != 0
                 && warp.bar_threads == 0
-                && (kept == 0 || at == (warp.bar_id, warp.bar_mode))
-                && (warp.bar_id as usize) < barrier::COUNT
+                && (kept == 0 || at == (barrier::number(warp.bar_id), warp.bar_mode))
                 && !matches!(warp.bar_mode, ARRIVE | CLUSTER_ARRIVE | CLUSTER_WAIT)
             {
-                at = (warp.bar_id, warp.bar_mode);
+                at = (barrier::number(warp.bar_id), warp.bar_mode);
                 if at.1 != SYNC {
                     trues += (warp.bar_preds & warp.live).count_ones();
                     lanes += warp.live.count_ones();

@@ -408,12 +408,7 @@ impl Multiprocessor {
             Step::Done | Step::Yielded { .. } | Step::Waiting | Step::Stopped => {}
             Step::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
             Step::Invalid(warp, invalid) => {
-                let last = wave::barrier::COUNT - 1;
-                let detail = if invalid.id as usize > last {
-                    format!("barrier {}; a block has the barriers 0 to {last}", invalid.id)
-                } else {
-                    format!("barrier {} (mode {})", invalid.id, invalid.mode)
-                };
+                let detail = format!("barrier {} (mode {})", invalid.id, invalid.mode);
                 self.fail(job, resident, FaultKind::InvalidBarrier, Some(warp), &detail);
             }
             Step::Deadlock => {

@@ -216,13 +216,6 @@ fn a_barrier_that_cannot_open_is_a_fault() {
 }
 
 #[test]
-fn a_barrier_that_does_not_exist_is_a_fault() {
-    let code = Warps(|w: &mut wave::abi::WarpCtx| barrier(w, 16, 0, BarMode::Sync));
-    let fault = run(&Workers::new(1), &code, 1, 32).unwrap_err();
-    assert_eq!((fault.kind, fault.block), (FaultKind::InvalidBarrier, Some([0, 0, 0])));
-}
-
-#[test]
 fn a_spinning_warp_lets_the_others_run() {
     // Warp 0 waits for a flag that the last warp sets after a barrier with warp 1 only.
     let code = Warps(|w: &mut wave::abi::WarpCtx| match (w.index, w.resume) {

@@ -18,16 +18,15 @@ use crate::types::Width;
 /// Number of barriers in a block.
 pub const COUNT: usize = 16;
 
-/// The index of a barrier's result. A register may hold any number, but at a barrier that does not exist no lane
-/// gets past [`Barriers::arrive`].
-pub const fn result_index(register: u32) -> u32 {
+/// The barrier that a register selects: its lowest four bits, as on an H100 (16 and 0, 255 and 15 meet there).
+pub const fn number(register: u32) -> u32 {
     register % COUNT as u32
 }
 
 /// Warps in the largest block (1024 threads).
 pub const MAX_WARPS: usize = 32;
 
-/// The error for a [`WarpCtx`] that names a barrier or mode that does not exist.
+/// The error for a [`WarpCtx`] that names a mode that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// The barrier's number.
@@ -145,12 +144,13 @@ impl Barriers {
     /// the results of reductions. Returns whether it opened.
     ///
     /// # Errors
-    /// The context names no valid barrier or mode, or the warp does not exist.
+    /// The context names no valid mode, or the warp does not exist.
     pub fn arrive(&mut self, warps: &mut [WarpCtx], index: usize) -> Result<bool, Invalid> {
         let Some(warp) = warps.get_mut(index) else { return Err(Invalid { id: u32::MAX, mode: u32::MAX }) };
         let invalid = Invalid { id: warp.bar_id, mode: warp.bar_mode };
         let mode = *BarMode::ALL.get(warp.bar_mode as usize).filter(|m| !m.is_cluster()).ok_or(invalid)?;
-        let barrier = self.barriers.get_mut(warp.bar_id as usize).ok_or(invalid)?;
+        let id = number(warp.bar_id) as usize;
+        let barrier = self.barriers.get_mut(id).ok_or(invalid)?;
         let (Some(arrived), Some(waiting), Some(kept)) =
             (barrier.arrived.get_mut(index), barrier.waiting.get_mut(index), barrier.mode.get_mut(index))
         else {
@@ -176,7 +176,6 @@ impl Barriers {
         if warp.bar_threads != 0 {
             barrier.expected = warp.bar_threads;
         }
-        let id = warp.bar_id as usize;
         self.pending |= 1 << id;
         Ok(self.open_if_complete(warps, id))
     }

@@ -176,7 +176,7 @@ impl Machine<'_> {
             {
                 self.state.lanes[i].status = Status::Running;
                 if let Some(v) = result {
-                    let bits = self.warp.bar_result[barrier::result_index(id) as usize];
+                    let bits = self.warp.bar_result[barrier::number(id) as usize];
                     self.set(i, v, u128::from(bits));
                 }
             }
