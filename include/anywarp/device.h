@@ -14,18 +14,20 @@
 
 #include <anywarp/target.h>
 
+#include <anywarp/hostcall.h>
+
 extern "C" {
 __device__ int printf(const char *format, ...);
+#if !defined(__AMDGCN__) || !defined(__HIP_DEVICE_COMPILE__)
 __device__ void *malloc(size_t size);
 __device__ void free(void *at);
+#endif
 #if defined(__NVPTX__)
 __device__ void __assertfail(const char *what, const char *file, unsigned line, const char *function, size_t size);
 __device__ static inline void __assert_fail(const char *what, const char *file, unsigned line, const char *function) {
     __assertfail(what, file, line, function, 1);
 }
-#elif defined(__AMDGCN__)
-__device__ static inline void __assert_fail(const char *, const char *, unsigned, const char *) { __builtin_trap(); }
-#else
+#elif !defined(__AMDGCN__) || !defined(__HIP_DEVICE_COMPILE__)
 __device__ void __assert_fail(const char *what, const char *file, unsigned line, const char *function);
 #endif
 }
@@ -47,6 +49,15 @@ ANYWARP_DEVICE long clock() { return (long)anywarp::clock(); }
 #ifdef __cplusplus
 #include <cmath>
 #include <cstdlib>
+#endif
+
+#if defined(__AMDGCN__) && defined(__HIP_DEVICE_COMPILE__)
+inline __device__ void *operator new(size_t size) { return malloc(size); }
+inline __device__ void *operator new[](size_t size) { return malloc(size); }
+inline __device__ void operator delete(void *at) noexcept { free(at); }
+inline __device__ void operator delete[](void *at) noexcept { free(at); }
+inline __device__ void operator delete(void *at, size_t) noexcept { free(at); }
+inline __device__ void operator delete[](void *at, size_t) noexcept { free(at); }
 #endif
 
 #include <anywarp/atomics.h>

@@ -1,5 +1,5 @@
 // assert in a kernel fails the launch and says where.
-// without AMD: the message needs AMD's device libraries there
+// without AMD: the message and the error are others there
 // prints to stderr: Assertion `n < 5` failed
 #include "check.h"
 #include <cassert>

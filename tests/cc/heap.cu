@@ -1,5 +1,4 @@
 // malloc, new and the functions of string.h in kernels.
-// without AMD: malloc needs AMD's device libraries there
 #include "check.h"
 
 struct Node {

@@ -1,5 +1,4 @@
 // printf in kernels.
-// without AMD: printf needs AMD's device libraries there
 // prints: thread 3 of block 1: 2.5 -7 text 0x1f 12345678901 c
 // prints: no arguments, 100%
 #include "check.h"

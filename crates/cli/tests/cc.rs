@@ -213,6 +213,27 @@ fn device_code_alone() {
 }
 
 #[test]
+fn commands_dependencies_and_the_version() {
+    let folder = Folder::new("cc-lists");
+    write(&folder, "kernel.cu", &format!("#include \"offset.h\"\n{KERNEL}"));
+    write(&folder, "offset.h", "#define OFFSET 3\n");
+    compiled(&["-c", "-MD", "kernel.cu"], &folder.0);
+    let list = fs::read_to_string(folder.0.join("kernel.d")).expect("a list");
+    assert_eq!(
+        list.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>(),
+        ["kernel.o:", "kernel.cu", "offset.h"]
+    );
+    let shown = text(&compile(&["-M", "kernel.cu"], &folder.0).stdout);
+    assert!(shown.contains("offset.h") && !shown.contains("cuda_runtime.h"), "{shown}");
+    let dry = compile(&["-dryrun", "kernel.cu", "-o", "never"], &folder.0);
+    let commands = text(&dry.stderr);
+    assert!(commands.lines().count() == 3 && commands.contains("--cuda-device-only"), "{commands}");
+    assert!(dry.status.success() && !folder.0.join("never").exists());
+    let version = text(&compile(&["--version"], &folder.0).stdout);
+    assert!(version.starts_with("anywarp cc ") && version.contains("clang version "), "{version}");
+}
+
+#[test]
 fn failures_say_what_to_do() {
     let folder = Folder::new("cc-failures");
     write(&folder, "wrong.cu", "int main() { return missing; }\n");
@@ -227,6 +248,9 @@ fn failures_say_what_to_do() {
     let other = told(&["--clang", "true", "wrong.cu"], 1);
     assert!(other.contains("does not say that it is clang"), "{other}");
     assert!(told(&["-rdc=true", "wrong.cu"], 1).contains("relocatable device code is not supported"));
+    write(&folder, "library.cu", "#include <cublas_v2.h>\n");
+    let library = told(&["-c", "library.cu"], 1);
+    assert!(library.contains("anywarp cc: cublas_v2.h: cuBLAS is a closed library of NVIDIA's"), "{library}");
     let mut bare = Command::new(ANYWARP);
     bare.args(["cc", "wrong.cu"])
         .current_dir(&folder.0)

@@ -20,6 +20,7 @@ mod arguments;
 mod clang;
 mod container;
 mod headers;
+mod missing;
 
 /// Compile CUDA or HIP C++ (.cu, .hip) for `anywarp run`, with clang and without NVIDIA's or AMD's toolkit
 ///
@@ -68,6 +69,12 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     request.ptx |= args.ptx;
     request.arch.splice(0..0, args.arch);
     let clang = Clang::find(request.clang.as_deref().or(args.clang.as_deref()))?;
+    if request.version {
+        writeln!(io::stdout(), "anywarp cc {} with {}", env!("CARGO_PKG_VERSION"), clang.program.display())?;
+        let status = Command::new(&clang.program).arg("--version").status();
+        status.with_context(|| format!("cannot run {}", clang.program.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let arches = Arch::list(&request.arch)?;
     request.check(&arches)?;
     for note in &request.notes {
@@ -152,13 +159,21 @@ impl Job {
     }
 
     fn execute(&self, mut command: Command) -> Result<()> {
-        if self.request.verbose {
+        if self.request.verbose || self.request.dry {
             let words = std::iter::once(command.get_program()).chain(command.get_args());
             let line: Vec<String> = words.map(quoted).collect();
             writeln!(io::stderr(), "{}", line.join(" "))?;
         }
-        let status =
-            command.status().with_context(|| format!("cannot run {}", self.clang.program.display()))?;
+        if self.request.dry {
+            return Ok(());
+        }
+        missing::listen(&mut command);
+        let cannot = || format!("cannot run {}", self.clang.program.display());
+        let mut child = command.spawn().with_context(cannot)?;
+        if let Some(messages) = child.stderr.take() {
+            missing::pass_on(messages).context("cannot pass on clang's messages")?;
+        }
+        let status = child.wait().with_context(cannot)?;
         if !status.success() {
             bail!(Failed(status.code().map_or(1, |code| code.clamp(1, 255) as u8)));
         }
@@ -193,7 +208,9 @@ impl Job {
         for (number, arch) in self.arches.iter().enumerate() {
             let output = self.scratch.path().join(format!("{index}-{number}"));
             self.device(input, language, arch, &output)?;
-            parts.push((arch, crate::files::read(&output, crate::files::MOST_LIBRARY)?));
+            if !self.request.dry {
+                parts.push((arch, crate::files::read(&output, crate::files::MOST_LIBRARY)?));
+            }
         }
         let bytes = match language {
             Language::Cuda => container::fat_binary(&parts),
@@ -210,6 +227,7 @@ impl Job {
         let mut command = self.pass(language, language, "--cuda-host-only");
         command.args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(packed);
         command.args(own_number(input, language));
+        command.args(self.request.dependencies(input)?);
         command.args(&self.request.for_host).arg("-c").arg("-o").arg(output).arg(&input.path);
         self.execute(command)
     }

@@ -192,6 +192,12 @@ pub struct Request {
     pub clang: Option<PathBuf>,
     pub verbose: bool,
     pub ptx: bool,
+    /// Print commands instead of running them.
+    pub dry: bool,
+    /// Only say which compiler this is.
+    pub version: bool,
+    /// Whether the host's pass writes what a source depends on beside its output (`-MMD`).
+    pub lists_dependencies: bool,
     pub stage: Stage,
     pub output: Option<PathBuf>,
     /// Whether there is an option `-O`.
@@ -214,6 +220,9 @@ impl Request {
             clang: None,
             verbose: false,
             ptx: false,
+            dry: false,
+            version: false,
+            lists_dependencies: false,
             stage: Stage::Link,
             output: None,
             optimises: false,
@@ -241,6 +250,17 @@ impl Request {
                 "--" => files_only = true,
                 "--verbose" => request.verbose = true,
                 "--ptx" | "-ptx" => request.ptx = true,
+                "-dryrun" | "--dryrun" => request.dry = true,
+                "--version" | "-V" => request.version = true,
+                // Our headers are gone when the command has ended, so system headers are not listed.
+                "-M" | "-MM" => {
+                    request.stage = Stage::Preprocess;
+                    request.for_host.push("-MM".into());
+                }
+                "-MD" | "-MMD" => {
+                    request.lists_dependencies = true;
+                    request.for_host.push("-MMD".into());
+                }
                 // The others are nvcc's and clang's names.
                 "--arch" | "-arch" | "--gpu-architecture" | "--offload-arch" | "--cuda-gpu-arch" => {
                     request.arch.push(match own {
@@ -306,7 +326,7 @@ impl Request {
                 }
             }
         }
-        if request.inputs().next().is_none() {
+        if request.inputs().next().is_none() && !request.version {
             bail!("no files to compile or link");
         }
         Ok(request)
@@ -387,6 +407,24 @@ impl Request {
         Ok(())
     }
 
+    /// Options that name the list of dependencies, if the command line does not: clang would put it beside a
+    /// file that is removed.
+    pub fn dependencies(&self, input: &Input) -> Result<Vec<OsString>> {
+        let named = self.for_host.iter().any(|option| option == "-MF");
+        if !self.lists_dependencies || (named && self.stage == Stage::Compile) {
+            return Ok(Vec::new());
+        }
+        let object = match self.stage {
+            Stage::Compile => self.output_of(input, "o")?,
+            _ => self.output.clone().unwrap_or_else(|| "a.out".into()),
+        };
+        let mut options = vec!["-MT".into(), object.clone().into_os_string()];
+        if !named {
+            options.extend(["-MF".into(), object.with_extension("d").into_os_string()]);
+        }
+        Ok(options)
+    }
+
     /// The file that a source becomes, with this extension.
     pub fn output_of(&self, input: &Input, extension: &str) -> Result<PathBuf> {
         if let Some(output) = &self.output {
@@ -421,7 +459,7 @@ mod tests {
         let line = "-O3 a.cu -I inc -DN=3 -march=native -MF a.d -MD -std=c++17 -Xclang -v b.o -lm -o prog";
         let request = read(line).expect("a command line");
         assert_eq!(request.for_device, ["-O3", "-I", "inc", "-DN=3", "-std=c++17", "-Xclang", "-v"]);
-        let host = "-O3 -I inc -DN=3 -march=native -MF a.d -MD -std=c++17 -Xclang -v -lm";
+        let host = "-O3 -I inc -DN=3 -march=native -MF a.d -MMD -std=c++17 -Xclang -v -lm";
         assert_eq!(request.for_host, host.split(' ').collect::<Vec<_>>());
         let files: Vec<_> = request.inputs().map(|input| (input.path.to_str(), input.language)).collect();
         assert_eq!(files, [(Some("a.cu"), Some(Language::Cuda)), (Some("b.o"), None)]);
@@ -447,6 +485,20 @@ mod tests {
         assert_eq!(request.for_host, ["-Wall", "-O3", "-fopenmp", "-std=c++17"]);
         let named = ["-lineinfo", "-Xptxas -v", "--ptxas-options -O3", "-use_fast_math"];
         assert_eq!(request.notes, named.map(|option| format!("{option} has no effect here")));
+    }
+
+    #[test]
+    fn dependencies_are_listed_beside_the_output() {
+        let of = |line: &str| {
+            let request = read(line).expect("a command line");
+            let input = request.inputs().next().expect("a source").clone();
+            request.dependencies(&input).expect("options")
+        };
+        assert_eq!(of("-MD -c a.cu"), ["-MT", "a.o", "-MF", "a.d"]);
+        assert_eq!(of("-MMD a.cu -o out/prog"), ["-MT", "out/prog", "-MF", "out/prog.d"]);
+        assert_eq!(of("-MD -MF x.d -c a.cu -o b.o"), <[&str; 0]>::default());
+        assert_eq!(of("-c a.cu"), <[&str; 0]>::default());
+        assert_eq!(read("-M a.cu").map(|request| request.stage).ok(), Some(Stage::Preprocess));
     }
 
     #[test]

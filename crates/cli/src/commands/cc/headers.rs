@@ -20,6 +20,7 @@ const FILES: &[(&str, &str)] = embedded! {
     "anywarp/atomics.h"
     "anywarp/attributes.h"
     "anywarp/device.h"
+    "anywarp/hostcall.h"
     "anywarp/intrinsics.h"
     "anywarp/math_double.h"
     "anywarp/math_float.h"
