@@ -393,11 +393,15 @@ enum cudaDeviceAttr {
     cudaDevAttrTimelineSemaphoreInteropSupported = 114,
     cudaDevAttrMemoryPoolsSupported = 115,
     cudaDevAttrGPUDirectRDMASupported = 116,
+    cudaDevAttrGPUDirectRDMAFlushWritesOptions = 117,
+    cudaDevAttrGPUDirectRDMAWritesOrdering = 118,
+    cudaDevAttrMemoryPoolSupportedHandleTypes = 119,
     cudaDevAttrClusterLaunch = 120,
     cudaDevAttrDeferredMappingCudaArraySupported = 121,
     cudaDevAttrIpcEventSupport = 125,
     cudaDevAttrNumaConfig = 130,
     cudaDevAttrNumaId = 131,
+    cudaDevAttrMpsEnabled = 133,
     cudaDevAttrHostNumaId = 134
 };
 

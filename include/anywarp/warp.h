@@ -143,7 +143,6 @@ ANYWARP_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
 ANYWARP_DEVICE long long clock64() { return anywarp::clock(); }
 ANYWARP_DEVICE long long wall_clock64() { return anywarp::nanoseconds(); }
-ANYWARP_DEVICE unsigned long long __globaltimer() { return anywarp::nanoseconds(); }
 ANYWARP_DEVICE void __nanosleep(unsigned nanoseconds) { anywarp::sleep(nanoseconds); }
 ANYWARP_DEVICE void __trap() { anywarp::trap(); }
 ANYWARP_DEVICE unsigned __isShared(const void *at) { return anywarp::is_shared(at); }
