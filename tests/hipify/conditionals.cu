@@ -23,6 +23,7 @@ void f(void *p) {
     // CHECK: cudaFree(5 + p);
     cudaFree(5 + p);
 #endif
+// FINDING: unsupported CUDART_VERSION
 #if CUDART_VERSION >= 11000
     // CHECK: hipFree(6 + p);
     cudaFree(6 + p);

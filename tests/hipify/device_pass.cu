@@ -10,6 +10,16 @@
 // CHECK: #if defined(__HIP_DEVICE_COMPILE__) || defined __HIP_DEVICE_COMPILE__
 #if defined(__CUDA_ARCH__) || defined __CUDA_ARCH__
 #endif
+// Releases of CUDA have none either; each macro is reported once.
+// FINDING: unsupported CUDA_VERSION
+// CHECK: #if CUDA_VERSION >= 12000
+#if CUDA_VERSION >= 12000
+#elif CUDA_VERSION >= 11000
+#endif
+// FINDING: unsupported __CUDACC_VER_MAJOR__
+// CHECK: #if defined(__HIPCC__) && __CUDACC_VER_MAJOR__ > 11
+#if defined(__CUDACC__) && __CUDACC_VER_MAJOR__ > 11
+#endif
 // A comparison has no counterpart: its condition stays whole, and is reported once.
 // FINDING: unsupported __CUDA_ARCH__
 // CHECK: #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
@@ -65,6 +75,9 @@ void CUDART_CB called(cudaStream_t, cudaError_t, void *);
 __global__ void reads(const __grid_constant__ int n) { }
 // CHECK: hipGraphicsResource *resource; struct hipDeviceProp_t *properties;
 struct cudaGraphicsResource *resource; struct cudaDeviceProp *properties;
+// The attributes of streams are those of launches.
+// CHECK: hipStreamAttrValue value; hipStreamSetAttribute(stream, hipStreamAttributeAccessPolicyWindow, &value);
+void attribute() { cudaStreamAttrValue value; cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value); }
 // Guards of CUDA's headers tell whether they are included.
 // CHECK: #if defined(HIP_INCLUDE_HIP_DRIVER_TYPES_H) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_API_H)
 #if defined(__DRIVER_TYPES_H__) && !defined(__cuda_cuda_h__)

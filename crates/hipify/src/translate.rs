@@ -27,6 +27,15 @@ const DECORATIONS: &[&str] = &["CUDAAPI", "CUDARTAPI", "CUDART_CB", "CUDA_CB", "
 /// The macro that CUDA defines while it compiles for a device.
 const DEVICE_PASS: &str = "__CUDA_ARCH__";
 
+/// Macros with the release of CUDA or of its compiler.
+const VERSIONS: &[&str] = &[
+    "CUDA_VERSION",
+    "CUDART_VERSION",
+    "__CUDACC_VER_MAJOR__",
+    "__CUDACC_VER_MINOR__",
+    "__CUDACC_VER_BUILD__",
+];
+
 /// The result of a translation.
 #[derive(Clone, Debug)]
 pub struct Translation {
@@ -210,6 +219,9 @@ impl Translator<'_, '_> {
         if name == DEVICE_PASS {
             return self.device_pass(at);
         }
+        if let Some(version) = VERSIONS.iter().copied().find(|version| *version == &*name) {
+            return self.version(at, version);
+        }
         if self.decoration(at, &name) {
             return;
         }
@@ -290,6 +302,23 @@ impl Translator<'_, '_> {
                 Some(advice.into()),
             );
         }
+    }
+
+    /// Reports a macro with CUDA's release, once: in conditions it silently becomes 0.
+    fn version(&mut self, at: usize, name: &'static str) {
+        let Some(token) = self.source.token(at) else { return };
+        let (offset, directive) = (token.start as usize, token.directive);
+        if self.survey.macros.contains(name) || !self.guarded.insert(name) {
+            return;
+        }
+        self.statistics.unconverted.add(Kind::Define, Api::Runtime, name);
+        let what = match directive {
+            0 => "has no counterpart in HIP",
+            _ => "is not defined in HIP, and conditions take it for 0",
+        };
+        let advice = "ask for HIP_VERSION (hip/hip_version.h), or for __HIP_PLATFORM_AMD__";
+        let text = format!("'{name}' {what}");
+        self.report(offset, Reason::Unsupported, name, text, Some(advice.into()));
     }
 
     /// Reports definitions that HIP's headers have as well, once for each name.
