@@ -1,4 +1,5 @@
-//! CUDA's device runtime: what running kernels ask for, above all launches of kernels (dynamic parallelism).
+//! CUDA's device runtime: what running kernels ask for, above all launches of kernels (dynamic parallelism)
+//! and of graphs.
 //!
 //! What a grid asks for runs when the grid has ended, in the order in which it was asked for, each item with
 //! all that it asks for in turn; then the grid's tail launches run in the same way. CUDA promises no more: a
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use driver::backend::{Fault, FaultKind, KernelInfo, LaunchRequest, Program};
 use driver::device::{Device, attribute};
+use driver::graph::device::{Mode, Refused};
+use driver::graph::updatable::{self, Updatable};
 use grid::{DeviceCall, Heap, copy_guarded};
 use wave::Module;
 use wave::op::DeviceFn;
@@ -83,12 +86,31 @@ const DISABLE_TIMING: u64 = 2;
 /// The last `cudaMemcpyKind`.
 const LAST_KIND: u64 = 4;
 
+/// `cudaGraphKernelNodeField`.
+mod field {
+    pub const GRID: u32 = 1;
+    pub const PARAM: u32 = 2;
+    pub const ENABLED: u32 = 3;
+}
+
+/// The size of a `cudaGraphKernelNodeUpdate`.
+const UPDATE_SIZE: u64 = 40;
+
 /// Why a call fails.
 enum Wrong {
     /// With a status.
     Status(u64),
     /// With a fault: an address that cannot be accessed.
     Address(u64),
+}
+
+impl From<Refused> for Wrong {
+    fn from(refused: Refused) -> Wrong {
+        Wrong::Status(match refused {
+            Refused::Value => status::INVALID_VALUE,
+            Refused::Depth => status::LAUNCH_MAX_DEPTH_EXCEEDED,
+        })
+    }
 }
 
 type Result<T, E = Wrong> = std::result::Result<T, E>;
@@ -217,6 +239,21 @@ fn write(address: u64, bytes: &[u8]) -> Result<()> {
     done.map_err(|_| Wrong::Address(address))
 }
 
+/// Sets parameters of a node to bytes of a thread's memory.
+fn set_params(node: &Updatable, offset: u64, from: u64, size: u64) -> Result<()> {
+    let wrong = |_| Wrong::Status(status::INVALID_VALUE);
+    node.check_range(offset, size).map_err(wrong)?;
+    let mut bytes = vec![0; size as usize];
+    // SAFETY: writes to the vector; the guarded copy may read from any address.
+    let done = unsafe { copy_guarded(bytes.as_mut_ptr(), from as *const u8, bytes.len()) };
+    done.map_err(|_| Wrong::Address(from))?;
+    node.set_params(offset, &bytes).map_err(wrong)
+}
+
+fn set_grid(node: &Updatable, grid: [u32; 3]) -> Result<()> {
+    node.set_grid(grid).map_err(|_| Wrong::Status(status::INVALID_VALUE))
+}
+
 impl<'a> Children<'a> {
     pub fn new(
         module: &'a ModuleCode,
@@ -254,6 +291,7 @@ impl<'a> Children<'a> {
             DeviceFn::PeekAtLastError => {
                 return Ok(self.state().errors.get(&thread).copied().unwrap_or(0));
             }
+            DeviceFn::CurrentGraphExec => return Ok(self.launch.graph.map_or(0, |graph| graph.current())),
             DeviceFn::GetErrorString => {
                 let text = texts(first).map_or(c"unrecognized error code", |row| row.2);
                 return Ok(text.as_ptr() as u64);
@@ -289,7 +327,24 @@ impl<'a> Children<'a> {
                     (needed <= buffer.lines.len() * LINE).then_some(shape)
                 })
             }
-            DeviceFn::GraphLaunch => Err(Wrong::Status(status::NOT_SUPPORTED)),
+            DeviceFn::GraphLaunch => {
+                // Kernels outside graphs cannot.
+                let graph = self.launch.graph.ok_or(Wrong::Status(status::NOT_SUPPORTED))?;
+                let mode = Mode::of_stream(b).ok_or(Wrong::Status(status::INVALID_VALUE))?;
+                Ok(graph.launch(a, mode)?)
+            }
+            DeviceFn::GraphKernelNodeSetParam => set_params(&*self.node(a)?, b, c, d),
+            DeviceFn::GraphKernelNodeSetEnabled => {
+                self.node(a)?.enable(b as u8 != 0);
+                Ok(())
+            }
+            DeviceFn::GraphKernelNodeSetGridDim => set_grid(&*self.node(a)?, read(b)?),
+            DeviceFn::GraphKernelNodeUpdatesApply => {
+                for at in 0..b {
+                    self.update(a.wrapping_add(at.wrapping_mul(UPDATE_SIZE)))?;
+                }
+                Ok(())
+            }
             DeviceFn::MemcpyAsync => {
                 unless(d > LAST_KIND, status::INVALID_MEMCPY_DIRECTION)?;
                 let (to, from, width) = (a, b, c);
@@ -353,8 +408,30 @@ impl<'a> Children<'a> {
             | DeviceFn::PeekAtLastError
             | DeviceFn::GetErrorString
             | DeviceFn::GetErrorName
+            | DeviceFn::CurrentGraphExec
             | DeviceFn::GetParameterBuffer
             | DeviceFn::GetParameterBufferV2 => Ok(()),
+        }
+    }
+
+    /// A node that this kernel may update.
+    fn node(&self, handle: u64) -> Result<Arc<Updatable>> {
+        updatable::get(handle, self.launch.device).map_err(|_| Wrong::Status(status::INVALID_VALUE))
+    }
+
+    /// Makes one update of a list: a `cudaGraphKernelNodeUpdate`.
+    fn update(&self, address: u64) -> Result<()> {
+        let [node_low, node_high, field, _, w0, w1, w2, w3, w4, w5] = read(address)?;
+        let long = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let node = self.node(long(node_low, node_high))?;
+        match field {
+            field::GRID => set_grid(&node, [w0, w1, w2]),
+            field::PARAM => set_params(&node, long(w2, w3), long(w0, w1), long(w4, w5)),
+            field::ENABLED => {
+                node.enable(w0 != 0);
+                Ok(())
+            }
+            _ => Err(Wrong::Status(status::INVALID_VALUE)),
         }
     }
 
@@ -509,6 +586,8 @@ impl Item {
                     params,
                     cluster: shape.cluster,
                     cooperative: false,
+                    // No node of the graph.
+                    graph: None,
                     ..launch.clone()
                 };
                 module.run_grid(&launch, family, depth)

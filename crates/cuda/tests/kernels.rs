@@ -4,6 +4,7 @@ mod ahead;
 mod conditional;
 mod exit;
 mod handles;
+mod launched;
 mod libraries;
 mod library;
 mod multicast;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use crate::device::DeviceInfo;
+use crate::graph::device::Environment;
 
 /// Compiles modules and describes the devices that run them.
 pub trait Backend: Send + Sync {
@@ -340,6 +341,8 @@ pub struct LaunchRequest<'a> {
     pub context: u64,
     /// The device's ordinal.
     pub device: u32,
+    /// The running graph whose node this is.
+    pub graph: Option<&'a Arc<Environment>>,
 }
 
 /// Context limits, in bytes unless they say otherwise.

@@ -10,6 +10,7 @@ use crate::backend::{LaunchRequest, Limits};
 use crate::cluster;
 use crate::device::attribute;
 use crate::error::{Error, Result};
+use crate::graph::device::Environment;
 use crate::green::{self, Green};
 use crate::log;
 use crate::memory::address;
@@ -181,13 +182,13 @@ impl Prepared {
     }
 
     /// Runs the launch as a part of a graph, which settles no launch by itself: with the state of now.
-    pub(crate) fn run_in_graph(&self) -> Result<()> {
+    pub(crate) fn run_in_graph(&self, graph: &Arc<Environment>) -> Result<()> {
         let module = &self.function.module;
         if !module.context.alive() || module.context.id() != module.context_id {
             return Err(Error::ContextIsDestroyed);
         }
         module.bind_references()?;
-        self.run_within(module.context.kernel_limits())
+        self.run_within(module.context.kernel_limits(), Some(graph))
     }
 
     /// Captures the state at submission: the bindings of texture references and the context's limits.
@@ -257,10 +258,16 @@ impl Prepared {
 
     /// Runs the launch. Logs faults.
     pub(crate) fn run(&self) -> Result<()> {
-        self.run_within(self.limits)
+        self.run_within(self.limits, None)
     }
 
-    fn run_within(&self, limits: Limits) -> Result<()> {
+    /// Changes the grid, and the bytes of the parameters.
+    pub(crate) fn change(&mut self, grid: Option<[u32; 3]>, params: impl FnOnce(&mut [u8])) {
+        self.grid = grid.unwrap_or(self.grid);
+        params(self.params.bytes_mut());
+    }
+
+    fn run_within(&self, limits: Limits, graph: Option<&Arc<Environment>>) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
         let launch = LaunchRequest {
@@ -277,6 +284,7 @@ impl Prepared {
             busy: self.green.as_ref().map(|green| &green.busy),
             context: module.context_id,
             device: module.context.device.ordinal,
+            graph,
         };
         module.program.launch(&launch).map_err(|fault| {
             let error = Error::from(&fault);

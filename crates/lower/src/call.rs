@@ -235,15 +235,21 @@ fn call_device_runtime(
         return l.fail(ErrorClass::Invalid, i.span, text);
     }
     let (given, results) = arguments(l, i, parts, params, returns)?;
+    let args = device_call(l, function, &given);
+    let answer = l.op1(Op::Builtin(Builtin::DeviceCall), &args);
+    let values = results.iter().map(|&ty| l.resize(answer, ty, false)).collect();
+    store_results(l, i, parts.returns, returns, values)
+}
+
+/// The operands of a call of the device runtime with these arguments.
+pub fn device_call(l: &mut Lower, function: DeviceFn, given: &[Value]) -> Vec<Value> {
     let number = DeviceFn::ALL.iter().position(|&f| f == function).unwrap_or(0);
     let mut args = vec![l.constant(Ty::I32, number as u128)];
-    for value in given {
+    for &value in given {
         args.push(l.resize(value, Ty::I64, false));
     }
     while args.len() <= DeviceFn::MOST {
         args.push(l.constant(Ty::I64, 0));
     }
-    let answer = l.op1(Op::Builtin(Builtin::DeviceCall), &args);
-    let values = results.iter().map(|&ty| l.resize(answer, ty, false)).collect();
-    store_results(l, i, parts.returns, returns, values)
+    args
 }

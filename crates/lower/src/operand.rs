@@ -4,10 +4,11 @@ use ptx::ast::{
     Address, AddressBase, Component, ElementRef, Operand, OperandKind, SpecialReg, Symbol, VariableRef,
 };
 use ptx::{ScalarType, Space as PtxSpace};
-use wave::op::{Guard, IntCmp, IntOp, MemMode, Op, SReg, Space};
+use wave::op::{Builtin, DeviceFn, Guard, IntCmp, IntOp, MemMode, Op, SReg, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
+use crate::call;
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result, VarPlace};
 use crate::link::{Place, ty_of};
@@ -387,7 +388,11 @@ impl Lower<'_> {
                 halves[usize::from(n == 1)]
             }
             S::Envreg(_) | S::Pm(_) => self.constant(Ty::I32, 0),
-            S::Pm64(_) | S::CurrentGraphExec => self.constant(Ty::I64, 0),
+            S::Pm64(_) => self.constant(Ty::I64, 0),
+            S::CurrentGraphExec => {
+                let args = call::device_call(self, DeviceFn::CurrentGraphExec, &[]);
+                self.op1(Op::Builtin(Builtin::DeviceCall), &args)
+            }
             // A device is one locality domain, the first, with no supplemental multiprocessors
             // (CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_COUNT). ptxas writes the same zeros for sm_120.
             S::LocalityDomainId | S::LocalityDomainSupplementalSm => self.constant(Ty::I32, 0),

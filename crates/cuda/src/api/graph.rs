@@ -133,7 +133,7 @@ fn set_kernel(handle: Handle, params: &KernelParams) -> Result<()> {
     graph::set_work(handle, node::kernel(params, &attributes)?)
 }
 
-fn change_kernel(handle: Handle, change: impl FnOnce(&mut Kernel) -> Result<()>) -> Result<()> {
+fn change_kernel<T>(handle: Handle, change: impl FnOnce(&mut Kernel) -> Result<T>) -> Result<T> {
     graph::change_work(handle, |work| match work {
         Work::Kernel(kernel) => change(kernel),
         _ => Err(Error::InvalidValue),
@@ -318,13 +318,25 @@ api! {
     }
 
     Live Legal fn cuGraphKernelNodeSetAttribute(handle: Handle, number: u32, value: In<[u64; 8]>) {
-        let value = value.get()?;
-        change_kernel(handle, |kernel| node::set_attribute(kernel, number, value))
+        let given = value.get()?;
+        let told = change_kernel(handle, |kernel| node::set_attribute(kernel, number, given))?;
+        if let Some(told) = told {
+            // The manual's parameter is constant, but the handle is returned in it.
+            Out::at(value.address()).set(told);
+        }
+        Ok(())
     }
 
     Live Legal fn cuGraphKernelNodeCopyAttributes(to: Handle, from: Handle) {
-        let attributes = work!(from, Kernel(kernel) => Ok(kernel.attributes.clone()))?;
+        // Attributes of nodes that kernels update are not copied, by the manual.
+        let attributes = work!(from, Kernel(kernel) => match &kernel.updatable {
+            None => Ok(kernel.attributes.clone()),
+            Some(_) => Err(driver::Error::InvalidValue),
+        })?;
         change_kernel(to, |kernel| {
+            if kernel.updatable.is_some() {
+                return Err(driver::Error::InvalidValue);
+            }
             *kernel = node::with_attributes(kernel, attributes)?;
             Ok(())
         })

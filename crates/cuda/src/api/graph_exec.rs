@@ -41,7 +41,11 @@ fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Result<(), Refusa
     if graph.is_owned() {
         return Err(Error::NotSupported.into());
     }
-    out.set(exec::instantiate(&graph, flags)?);
+    let handle = exec::instantiate(&graph, flags)?;
+    if flags & flag::UPLOAD != 0 {
+        exec::get(handle)?.upload();
+    }
+    out.set(handle);
     Ok(())
 }
 
@@ -149,11 +153,13 @@ api! {
         Ok(())
     }
 
-    /// There is nothing to upload: nodes run from the host's memory.
+    /// Nodes run from the host's memory: only what kernels may launch is noted.
     Live Invalidates fn cuGraphUpload / cuGraphUpload_ptsz (handle: Handle, in_stream: Handle) |own| {
-        exec::get(handle)?;
+        let exec = exec::get(handle)?;
         check_default(in_stream)?;
-        stream(in_stream, own)?.check_not_capturing()
+        stream(in_stream, own)?.check_not_capturing()?;
+        exec.upload();
+        Ok(())
     }
 
     /// A launch is not captured (recorded on an H200).

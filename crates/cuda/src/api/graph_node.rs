@@ -159,8 +159,8 @@ fn prepare(
 ) -> Result<Prepared> {
     let list: Vec<LaunchAttribute> = attributes
         .iter()
-        // Only launches without a node refuse the value 0 (recorded on an H200).
-        .filter(|(id, value)| **id != attribute_id::DEVICE_UPDATABLE_KERNEL_NODE || value[0] as u32 != 0)
+        // It belongs to the node, not to its launches.
+        .filter(|(id, _)| **id != attribute_id::DEVICE_UPDATABLE_KERNEL_NODE)
         .map(|(id, value)| LaunchAttribute { id: *id, pad: [0; 4], value: *value })
         .collect();
     let config = LaunchConfig {
@@ -171,7 +171,7 @@ fn prepare(
         attributes: In::at_address(list.as_ptr() as u64),
         attribute_count: list.len() as u32,
     };
-    let (mut config, _) = launches::shape(&function, &config)?;
+    let mut config = launches::shape(&function, &config)?;
     launch::check(&function, &mut config)?;
     Ok(Prepared::new(function, &config, buffer))
 }
@@ -214,7 +214,20 @@ pub(super) fn with_attributes(kernel: &Kernel, attributes: Attributes) -> Result
     let function = Arc::clone(kernel.launch.function());
     let mut launch = prepare(function, &params, &attributes, kernel.launch.params().clone())?;
     launch.inherit(&kernel.launch);
-    Ok(Kernel::new(launch, kernel.name, attributes))
+    let mut changed = Kernel::new(launch, kernel.name, attributes);
+    changed.updatable.clone_from(&kernel.updatable);
+    Ok(changed)
+}
+
+/// Lets kernels update a kernel node; returns the value of the attribute, with the handle.
+pub(super) fn make_updatable(node: Handle) -> Result<[u64; 8]> {
+    graph::change_work(node, |work| match work {
+        Work::Kernel(kernel) => {
+            kernel.make_updatable();
+            Ok(attribute(kernel, attribute_id::DEVICE_UPDATABLE_KERNEL_NODE)?)
+        }
+        _ => Err(Error::InvalidValue),
+    })
 }
 
 pub(super) fn copying(params: &Memcpy3D, context: Handle) -> Result<Work> {
@@ -450,9 +463,23 @@ pub(super) fn attribute(kernel: &Kernel, number: u32) -> Result<[u64; 8]> {
     Ok(kernel.attributes.get(&number).copied().unwrap_or_default())
 }
 
-/// Sets an attribute of a kernel node.
-pub(super) fn set_attribute(kernel: &mut Kernel, number: u32, mut value: [u64; 8]) -> Result<()> {
+/// Sets an attribute of a kernel node. What is returned goes back into the value.
+pub(super) fn set_attribute(
+    kernel: &mut Kernel,
+    number: u32,
+    mut value: [u64; 8],
+) -> Result<Option<[u64; 8]>> {
     match number {
+        attribute_id::DEVICE_UPDATABLE_KERNEL_NODE => {
+            match (value[0] as u32, &kernel.updatable) {
+                (0, None) => return Ok(None),
+                (1, Some(_)) => {}
+                (1, None) => kernel.make_updatable(),
+                // What kernels may update once, they may for good.
+                _ => return Err(Error::InvalidValue),
+            }
+            return attribute(kernel, number).map(Some);
+        }
         // It can be set, but not read.
         attribute_id::NVLINK_UTIL_CENTRIC_SCHEDULING => {}
         attribute_id::PRIORITY => {
@@ -465,7 +492,7 @@ pub(super) fn set_attribute(kernel: &mut Kernel, number: u32, mut value: [u64; 8
     let mut attributes = kernel.attributes.clone();
     attributes.insert(number, value);
     *kernel = with_attributes(kernel, attributes)?;
-    Ok(())
+    Ok(None)
 }
 
 /// A copy node's description.

@@ -1,5 +1,6 @@
 //! Kernel launches: plain, with attributes, cooperative, and by the deprecated functions.
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use capi::types::FunctionLaunchParams;
@@ -12,9 +13,9 @@ use driver::module::{Function, LEGACY_PARAMS, function};
 use driver::stream::Stream;
 use driver::{Error, Result, context};
 
-use crate::abi::{In, bytes_at};
+use crate::abi::{In, Out, bytes_at};
 use crate::api;
-use crate::api::{check_default, stream};
+use crate::api::{check_default, graph_node as node, stream};
 use crate::types::{Handle, LaunchAttribute, LaunchConfig};
 
 /// The keys of `extra`.
@@ -120,6 +121,8 @@ struct Asked {
     cluster: Option<[u32; 3]>,
     preferred_cluster: Option<[u32; 3]>,
     events: Vec<Arc<Event>>,
+    /// The addresses to which handles of the node go: kernels will update it.
+    handles: Vec<u64>,
 }
 
 /// The event in an attribute's value, with its flags after it.
@@ -161,9 +164,9 @@ const LAST_DOMAIN: u32 = 1;
 const WHOLE_CACHE: u32 = 100;
 
 /// Reads the attributes. Those that only tune hardware are checked and have no effect.
-fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Asked> {
+fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64, capturing: bool) -> Result<Asked> {
     let mut asked = Asked::default();
-    for attribute in list.list(count as usize)? {
+    for (at, attribute) in list.list(count as usize)?.into_iter().enumerate() {
         let [first, second, ..] = attribute.value;
         let word = first as u32;
         let size = || Some([word, (first >> 32) as u32, second as u32]);
@@ -189,17 +192,29 @@ fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Ask
             attribute_id::PROGRAMMATIC_EVENT | attribute_id::LAUNCH_COMPLETION_EVENT => {
                 asked.events.push(event_of(&attribute.value)?);
             }
-            attribute_id::DEVICE_UPDATABLE_KERNEL_NODE => return Err(Error::NotSupported),
+            attribute_id::DEVICE_UPDATABLE_KERNEL_NODE if !capturing => return Err(Error::NotSupported),
+            attribute_id::DEVICE_UPDATABLE_KERNEL_NODE => {
+                at_most(u32::from(true))?;
+                if word != 0 {
+                    let offset = at * size_of::<LaunchAttribute>() + offset_of!(LaunchAttribute, value);
+                    asked.handles.push(list.address() + offset as u64);
+                }
+            }
             _ => return Err(Error::InvalidValue),
         }
     }
     Ok(asked)
 }
 
-/// The configuration of a launch, and the events to record.
-pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<(Config, Vec<Arc<Event>>)> {
+/// The configuration of a launch.
+pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<Config> {
+    asked(function, config, false).map(|asked| asked.0)
+}
+
+/// The configuration of a launch, and the rest of what its attributes ask for.
+fn asked(function: &Function, config: &LaunchConfig, capturing: bool) -> Result<(Config, Asked)> {
     let domains = function.device().attribute(attribute::MEM_SYNC_DOMAIN_COUNT)?;
-    let asked = attributes(config.attributes, config.attribute_count, domains.max(0) as u64)?;
+    let asked = attributes(config.attributes, config.attribute_count, domains.max(0) as u64, capturing)?;
     let shape = Config {
         grid: config.grid,
         block: config.block,
@@ -208,7 +223,7 @@ pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<(Confi
         cluster: asked.cluster,
         preferred_cluster: asked.preferred_cluster,
     };
-    Ok((shape, asked.events))
+    Ok((shape, asked))
 }
 
 /// The function to launch in a stream. A library's kernel is loaded into the thread's context, or into the
@@ -230,10 +245,17 @@ fn launch_with(
 ) -> Result<()> {
     let config = config.get()?;
     let function = launched(handle, config.stream)?;
-    let (shape, events) = shape(&function, &config)?;
-    let stream = stream(config.stream, own)?;
+    let found = stream(config.stream, own);
+    let capturing = found.as_ref().is_ok_and(|stream| stream.is_capturing());
+    let (shape, asked) = asked(&function, &config, capturing)?;
+    let stream = found?;
     go(function, shape, pointers, extra, &stream)?;
-    events.iter().try_for_each(|event| event.record(&stream))
+    if !asked.handles.is_empty() {
+        let captured = stream.last_captured().ok_or(Error::IllegalState)?;
+        let value = node::make_updatable(captured)?;
+        asked.handles.iter().for_each(|address| Out::at(*address).set(value));
+    }
+    asked.events.iter().try_for_each(|event| event.record(&stream))
 }
 
 /// Launches one kernel on each of several devices.

@@ -30,7 +30,7 @@ fn cluster_launch(handle: Handle, config: In<LaunchConfig>) -> Result<(Arc<Funct
         return Err(Error::InvalidValue);
     }
     let function = of(handle)?;
-    let config = super::launch::shape(&function, &config)?.0;
+    let config = super::launch::shape(&function, &config)?;
     Ok((function, config))
 }
 

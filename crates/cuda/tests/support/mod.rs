@@ -157,6 +157,15 @@ functions! {
     cuGraphAddNode_v2(*mut P, P, *const P, *const [u8; 8], usize, *mut u64);
     cuGraphAddKernelNode_v2(*mut P, P, *const P, usize, *const u64);
     cuGraphExecDestroy(P);
+    cuGraphUpload(P, P);
+    cuGraphClone(*mut P, P);
+    cuGraphDestroyNode(P);
+    cuGraphNodeSetEnabled(P, P, u32);
+    cuGraphExecKernelNodeSetParams_v2(P, P, *const u64);
+    cuGraphInstantiateWithParams(*mut P, P, *mut u64);
+    cuGraphKernelNodeCopyAttributes(P, P);
+    cuGraphKernelNodeGetAttribute(P, u32, *mut u64);
+    cuGraphKernelNodeSetAttribute(P, u32, *mut u64);
 }
 
 /// `CUmemAllocationProp`: pinned memory of a device.

@@ -1,5 +1,6 @@
 //! Executable graphs.
 
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use smallvec::SmallVec;
@@ -14,7 +15,7 @@ pub use super::flatten::{Reason, Refusal};
 use super::plan::{Plan, Step, Task};
 use super::update::{self, Rules};
 use super::work::{Kind, Work};
-use super::{Body, Graph, run};
+use super::{Body, Graph, device};
 
 static EXECS: Table<Exec> = Table::new(14);
 
@@ -24,7 +25,7 @@ pub mod flag {
     pub const AUTO_FREE_ON_LAUNCH: u64 = 1;
     /// Instantiation uploads the graph.
     pub const UPLOAD: u64 = 2;
-    /// Kernels may launch the graph. Such graphs have rules of their own; here only the host launches them.
+    /// Kernels may launch the graph.
     pub const DEVICE_LAUNCH: u64 = 4;
     /// Nodes run with their own priorities instead of the stream's.
     pub const USE_NODE_PRIORITY: u64 = 8;
@@ -42,6 +43,10 @@ pub struct Exec {
     /// A copy of the graph as it was instantiated, with the updates since. Guards updates.
     graph: Arc<Graph>,
     plan: Mutex<Arc<Plan>>,
+    /// What kernels launch: the plan when it was last uploaded.
+    uploaded: Mutex<Option<Arc<Plan>>>,
+    /// How many launches run or wait for the end of a graph that runs; without those that wait in streams.
+    pub(super) launches: AtomicU32,
     places: Places,
     /// The handle of the graph that was instantiated.
     origin: Handle,
@@ -76,11 +81,12 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
     }
     let graph = source.snapshot();
     let (plan, places) = flatten::compile(&graph)?;
-    let owner = if graph.lock().owns_memory() {
-        // Of a graph with memory nodes there is one executable graph at most.
+    let owner = if graph.lock().owns_memory() || graph.has_updatable() {
+        // Of a graph with memory nodes, or with nodes that kernels update, there is one executable graph at most.
         if std::mem::replace(&mut source.lock().instantiated, true) {
             return Err(Error::NotSupported.into());
         }
+        graph.reset_updates();
         Some(Arc::downgrade(source))
     } else {
         None
@@ -88,7 +94,8 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
     let made = EXECS.insert_with(|handle| {
         let (plan, last) = (Mutex::new(Arc::new(plan)), Mutex::new(None));
         let origin = source.handle;
-        Arc::new(Exec { handle, flags, graph, plan, places, origin, source: owner, last })
+        let (uploaded, launches) = (Mutex::default(), AtomicU32::new(0));
+        Arc::new(Exec { handle, flags, graph, plan, uploaded, launches, places, origin, source: owner, last })
     });
     made.map(|made| made.0).ok_or_else(|| Error::OutOfMemory.into())
 }
@@ -123,6 +130,19 @@ impl Exec {
             Operation::Graph(Box::new(Launch { exec: Arc::clone(self), settled: None })),
             Policy::Later,
         )
+    }
+
+    /// Uploads the graph: kernels may launch it, as it is now, if its flags say so.
+    pub fn upload(&self) {
+        if self.flags & flag::DEVICE_LAUNCH != 0 {
+            let plan = Arc::clone(&self.plan());
+            *lock(&self.uploaded) = Some(plan);
+        }
+    }
+
+    /// What kernels launch, if they may.
+    pub(super) fn uploaded(&self) -> Option<Arc<Plan>> {
+        lock(&self.uploaded).clone()
     }
 
     /// The graph as it was instantiated, with the updates since.
@@ -171,6 +191,7 @@ impl Exec {
         let step = step_mut(&mut plan, place)?;
         place.with(|old| {
             update::check_change(old, &work, (rules, self.flags)).map_err(|_| Error::InvalidValue)?;
+            work.reset_updates();
             step.task = task;
             *old = work;
             Ok(())
@@ -221,7 +242,12 @@ impl Exec {
     /// Enables or disables a kernel, copy or fill node for later launches.
     pub fn enable(&self, node: Handle, enabled: bool) -> Result<()> {
         let place = self.switchable(node)?;
-        step_mut(&mut self.plan(), place)?.enabled = enabled;
+        let mut plan = self.plan();
+        let step = step_mut(&mut plan, place)?;
+        step.enabled = enabled;
+        if let Task::Update(node, _) = &step.task {
+            node.reset_enabled();
+        }
         Ok(())
     }
 
@@ -296,6 +322,7 @@ impl Launch {
         }
         // The last step that can fail.
         plan.change_memory(self.exec.flags & flag::AUTO_FREE_ON_LAUNCH != 0)?;
+        self.exec.upload();
         after.extend(lock(&self.exec.last).clone().filter(|point| !point.reached()));
         self.settled = Some(Settled { plan, events });
         Ok(())
@@ -314,7 +341,8 @@ impl Launch {
     }
 
     pub(crate) fn run(&self, stream: &Arc<Stream>, turn: Option<&host::threads::Turn>) -> Result<()> {
-        self.settled.as_ref().map_or(Ok(()), |settled| run::launch(settled, stream, turn))
+        let run = |settled| device::run_launch(&self.exec, settled, stream, turn);
+        self.settled.as_ref().map_or(Ok(()), run)
     }
 }
 

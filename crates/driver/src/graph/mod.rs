@@ -6,6 +6,7 @@
 //! came about: added one by one, or by capturing a stream ([`crate::stream::capture`]).
 
 pub mod conditional;
+pub mod device;
 pub mod dot;
 mod edges;
 pub mod exec;
@@ -14,6 +15,7 @@ pub mod memory;
 pub mod object;
 pub mod plan;
 mod run;
+pub mod updatable;
 pub mod update;
 pub mod work;
 
@@ -164,6 +166,9 @@ pub fn set_work(node: Handle, mut work: Work) -> Result<()> {
         drop(body);
         graph.take_in(&work)?;
         let mut body = graph.lock();
+        if !body.instantiated {
+            work.reset_updates();
+        }
         let old = std::mem::replace(&mut body.entry_mut(index)?.work, work.clone());
         drop(body);
         old.end(&graph);
@@ -192,13 +197,14 @@ pub fn local_id(node: Handle) -> Result<u32> {
 /// Removes a node and its edges.
 ///
 /// # Errors
-/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes.
+/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes, and any graph those that
+/// kernels update.
 /// [`Error::IllegalState`]: a capture adds nodes to the graph.
 pub fn destroy_node(node: Handle) -> Result<()> {
     let (graph, index) = place(node)?;
     graph.check_not_capturing()?;
     let mut body = graph.lock();
-    if body.owns_memory() {
+    if body.owns_memory() || body.entry(index)?.work.is_updatable() {
         return Err(Error::NotSupported);
     }
     body.unlink(index);
@@ -444,6 +450,28 @@ impl Graph {
         })
     }
 
+    /// Whether kernels update a node of the graph or of its child graphs and bodies.
+    pub(super) fn has_updatable(&self) -> bool {
+        let body = self.lock();
+        let mut entries = body.entries();
+        entries.any(|(_, entry)| {
+            entry.work.is_updatable() || entry.work.graphs().iter().any(|inside| inside.has_updatable())
+        })
+    }
+
+    /// Forgets what kernels have changed in nodes: another executable graph begins.
+    pub(super) fn reset_updates(&self) {
+        for (_, entry) in self.lock().entries() {
+            entry.work.reset_updates();
+            if let Work::Kernel(kernel) = &entry.work
+                && let Some(node) = &kernel.updatable
+            {
+                node.reset_enabled();
+            }
+            entry.work.graphs().iter().for_each(|inside| inside.reset_updates());
+        }
+    }
+
     /// Gives the entries of a fresh copy nodes of their own, and copies the graphs of its child nodes.
     fn adopt(&self) -> Result<()> {
         let mut body = self.lock();
@@ -453,6 +481,11 @@ impl Graph {
             let made = NODES.insert_with(|_| Arc::new(Node { graph: Weak::clone(&self.me), index }));
             entry.origin = entry.handle;
             entry.handle = made.ok_or(Error::OutOfMemory)?.0;
+            if let Work::Kernel(kernel) = &mut entry.work
+                && kernel.updatable.is_some()
+            {
+                kernel.make_updatable();
+            }
             if let Work::Child(child) = &entry.work {
                 let copy = child.copy()?;
                 copy.owned.store(true, Ordering::Release);

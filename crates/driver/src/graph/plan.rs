@@ -7,10 +7,12 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::launch::Prepared;
 use crate::stream::Operation;
 
 use super::conditional::{Conditional, Variable};
 use super::memory::Reservation;
+use super::updatable::Updatable;
 use super::work::Work;
 
 /// A compiled graph.
@@ -53,6 +55,8 @@ pub(super) struct Step {
 pub(super) enum Task {
     Nothing,
     Run(Operation),
+    /// A kernel that kernels may change.
+    Update(Arc<Updatable>, Box<Prepared>),
     Branch(Branch),
 }
 
@@ -66,6 +70,11 @@ pub(super) struct Branch {
 impl Task {
     /// The task of a node that is not a graph of its own.
     pub(super) fn of(work: &Work) -> Task {
+        if let Work::Kernel(kernel) = work
+            && let Some(node) = &kernel.updatable
+        {
+            return Task::Update(Arc::clone(node), Box::new(kernel.launch.clone()));
+        }
         work.operation().map_or(Task::Nothing, Task::Run)
     }
 }

@@ -3,7 +3,7 @@
 //! A chain is a loop in the thread that runs the stream. Other plans keep a list of the steps that can run.
 //! The thread takes them one by one, and after each continues with a step that waited for it. Helpers, threads
 //! of the driver, look at these lists at intervals and take what they find: short steps are over before a
-//! helper looks, and long ones run side by side.
+//! helper looks, and long ones run side by side. Helpers also run graphs that a long kernel has launched.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,10 +17,12 @@ use smallvec::SmallVec;
 use crate::crew::{Crew, Stall};
 use crate::error::{Error, Result};
 use crate::handle::lock;
-use crate::stream::{Operation, Stream};
+use crate::stream::Operation;
 
-use super::exec::{EventStep, Settled};
-use super::plan::{Branch, Plan, Task};
+use super::device::Environment;
+use super::exec::EventStep;
+pub(super) use super::exec::Settled;
+use super::plan::{Branch, Plan, Step, Task};
 
 /// The time between two looks of a helper while plans run.
 const NAP: Duration = Duration::from_micros(50);
@@ -33,21 +35,22 @@ const MAX_HELPERS: usize = 64;
 /// How long the thread that runs the stream spins for other threads' steps before it sleeps.
 const LOOK: Duration = Duration::from_micros(20);
 
-/// Runs a launch of a graph.
-pub(super) fn launch(settled: &Settled, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
-    run(&settled.plan, &settled.events, stream, turn)
-}
-
 type Events = [(u32, EventStep)];
 
-fn run(plan: &Arc<Plan>, events: &Events, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+/// Runs a plan in an environment.
+pub(super) fn plan(
+    plan: &Arc<Plan>,
+    events: &Events,
+    graph: &Arc<Environment>,
+    turn: Option<&Turn>,
+) -> Result<()> {
     for variable in &plan.variables {
         variable.assign_default();
     }
     if plan.chain {
-        return (0..plan.steps.len() as u32).try_for_each(|step| perform(plan, step, events, stream, turn));
+        return (0..plan.steps.len() as u32).try_for_each(|step| perform(plan, step, events, graph, turn));
     }
-    let job = Arc::new(Job::new(plan, events, stream));
+    let job = Arc::new(Job::new(plan, events, graph));
     HELPERS.register(&job);
     job.drive(turn);
     HELPERS.unregister(&job);
@@ -55,12 +58,30 @@ fn run(plan: &Arc<Plan>, events: &Events, stream: &Arc<Stream>, turn: Option<&Tu
 }
 
 /// Runs one step.
-fn perform(plan: &Plan, step: u32, events: &Events, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+fn perform(
+    plan: &Plan,
+    step: u32,
+    events: &Events,
+    graph: &Arc<Environment>,
+    turn: Option<&Turn>,
+) -> Result<()> {
+    let stream = graph.stream();
     match plan.steps.get(step as usize) {
+        Some(Step { task: Task::Update(node, launch), enabled }) => {
+            let (enabled, changed) = node.apply(launch, *enabled);
+            if !enabled {
+                return Ok(());
+            }
+            changed.as_ref().unwrap_or(launch).run_in_graph(graph)?;
+            graph.run_inside(turn)
+        }
         Some(step) if !step.enabled => Ok(()),
         Some(one) => match &one.task {
-            Task::Nothing => Ok(()),
-            Task::Run(Operation::Launch(launch)) => launch.run_in_graph(),
+            Task::Nothing | Task::Update(..) => Ok(()),
+            Task::Run(Operation::Launch(launch)) => {
+                launch.run_in_graph(graph)?;
+                graph.run_inside(turn)
+            }
             Task::Run(operation @ (Operation::Record(_) | Operation::Wait(_))) => {
                 match events.binary_search_by_key(&step, |event| event.0).ok().and_then(|at| events.get(at)) {
                     Some((_, EventStep::Record(record))) => record.run(),
@@ -70,20 +91,20 @@ fn perform(plan: &Plan, step: u32, events: &Events, stream: &Arc<Stream>, turn: 
                 Ok(())
             }
             Task::Run(operation) => operation.run(stream, turn),
-            Task::Branch(branch) => choose(branch, stream, turn),
+            Task::Branch(branch) => choose(branch, graph, turn),
         },
         None => Ok(()),
     }
 }
 
 /// Runs the bodies of a conditional node.
-fn choose(branch: &Branch, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+fn choose(branch: &Branch, graph: &Arc<Environment>, turn: Option<&Turn>) -> Result<()> {
     let mut ran = 0;
     while let Some(body) = branch.conditional.next(ran) {
         // A loop without end must not keep the process from ending.
         crate::driver()?;
-        if let Some(plan) = branch.bodies.get(body) {
-            run(plan, &[], stream, turn)?;
+        if let Some(body) = branch.bodies.get(body) {
+            plan(body, &[], graph, turn)?;
         }
         ran += 1;
     }
@@ -94,7 +115,7 @@ fn choose(branch: &Branch, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<
 struct Job {
     plan: Arc<Plan>,
     events: Box<Events>,
-    stream: Arc<Stream>,
+    graph: Arc<Environment>,
     /// The number of steps that each step still waits for.
     missing: Box<[AtomicU32]>,
     /// The steps that can run.
@@ -111,13 +132,13 @@ struct Job {
 }
 
 impl Job {
-    fn new(plan: &Arc<Plan>, events: &Events, stream: &Arc<Stream>) -> Job {
+    fn new(plan: &Arc<Plan>, events: &Events, graph: &Arc<Environment>) -> Job {
         let missing: Box<[AtomicU32]> = plan.missing.iter().map(|count| AtomicU32::new(*count)).collect();
         let roots = plan.missing.iter().enumerate().filter(|(_, count)| **count == 0);
         Job {
             plan: Arc::clone(plan),
             events: events.into(),
-            stream: Arc::clone(stream),
+            graph: Arc::clone(graph),
             missing,
             ready: Mutex::new(roots.map(|(step, _)| step as u32).collect()),
             left: AtomicUsize::new(plan.steps.len()),
@@ -149,9 +170,7 @@ impl Job {
         if self.failed.load(Ordering::Acquire) {
             return;
         }
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| perform(&self.plan, step, &self.events, &self.stream, turn)));
-        if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
+        if let Err(error) = guarded(|| perform(&self.plan, step, &self.events, &self.graph, turn)) {
             lock(&self.failure).get_or_insert(error);
             self.failed.store(true, Ordering::Release);
         }
@@ -206,33 +225,56 @@ impl Job {
             }
         }
     }
+}
 
-    /// Whether a helper should take steps: some can run, and since its last look few have ended. Steps that
-    /// are shorter than a hand-over are left to the threads that run them.
+/// Runs a part of a graph for another thread, which is told of a panic by an error.
+pub(super) fn guarded(run: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(Error::Unknown))
+}
+
+/// What helpers look at.
+pub(super) trait Helped: Send + Sync {
+    /// Whether a helper should take a part. Each helper asks at intervals.
+    fn wants_help(&self) -> bool;
+
+    /// Takes parts until none is left.
+    fn help(&self, turn: &Turn);
+}
+
+impl Helped for Job {
+    /// Some steps can run, and since the last look few have ended. Steps that are shorter than a hand-over are
+    /// left to the threads that run them.
     fn wants_help(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
         let before = self.looked.swap(left, Ordering::Relaxed);
         before.saturating_sub(left) < FAST && !lock(&self.ready).is_empty()
     }
+
+    fn help(&self, turn: &Turn) {
+        self.work(Some(turn));
+    }
 }
 
-/// The helpers, and the jobs that they look at.
-struct Helpers {
-    jobs: Mutex<Vec<Weak<Job>>>,
+/// The helpers, and what they look at.
+pub(super) struct Helpers {
+    jobs: Mutex<Vec<Weak<dyn Helped>>>,
     crew: Crew,
 }
 
-static HELPERS: Helpers =
+pub(super) static HELPERS: Helpers =
     Helpers { jobs: Mutex::new(Vec::new()), crew: Crew::new("anywarp-graph", MAX_HELPERS) };
 
 impl Helpers {
-    fn register(&'static self, job: &Arc<Job>) {
-        lock(&self.jobs).push(Arc::downgrade(job));
+    /// Lets helpers look at this.
+    pub(super) fn register<T: Helped + 'static>(&'static self, job: &Arc<T>) {
+        let job: Weak<T> = Arc::downgrade(job);
+        lock(&self.jobs).push(job);
         self.wake();
     }
 
-    fn unregister(&self, job: &Arc<Job>) {
-        lock(&self.jobs).retain(|other| !std::ptr::eq(other.as_ptr(), &**job));
+    /// The end of [`Helpers::register`].
+    pub(super) fn unregister<T: Helped>(&self, job: &Arc<T>) {
+        lock(&self.jobs).retain(|other| !std::ptr::addr_eq(other.as_ptr(), Arc::as_ptr(job)));
     }
 
     /// Makes sure that a helper will look.
@@ -267,7 +309,7 @@ impl Helpers {
             // What this helper takes may block: another one must look at the rest.
             self.wake();
             let turn = Turn::begin();
-            job.work(Some(&turn));
+            job.help(&turn);
             drop(turn);
             self.crew.come_back();
             last = Instant::now();

@@ -68,6 +68,10 @@ impl Failure {
 
 /// Updates an executable graph: its nodes do what the paired nodes of `graph` do. Changes nothing on failure.
 pub fn update(exec: &Exec, graph: &Graph, rules: Rules) -> Result<(), Failure> {
+    // By the manual of the attribute.
+    if exec.graph().has_updatable() || graph.has_updatable() {
+        return Err(Failure::at(Outcome::NotSupported, 0));
+    }
     let changes = changes(exec.graph(), graph, (rules, exec.flags))?;
     exec.apply(changes).map_err(|_| Failure::at(Outcome::Error, 0))
 }

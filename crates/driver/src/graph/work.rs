@@ -15,6 +15,7 @@ use crate::stream::{HostCall, Operation};
 use super::Graph;
 use super::conditional::Conditional;
 use super::memory::Reservation;
+use super::updatable::{self, Updatable};
 
 /// What a node does.
 #[derive(Clone)]
@@ -75,6 +76,8 @@ pub struct Kernel {
     pub name: Name,
     /// The launch attributes that were set, by number. Those that matter are part of the launch too.
     pub attributes: BTreeMap<u32, [u64; 8]>,
+    /// How kernels update it, if they may.
+    pub updatable: Option<Arc<Updatable>>,
     /// What programs that ask are told of the parameters in `launch`.
     told: OnceLock<Box<[u64]>>,
 }
@@ -82,7 +85,8 @@ pub struct Kernel {
 impl Clone for Kernel {
     /// What programs are told of the parameters lies in the node, so the copy has its own.
     fn clone(&self) -> Self {
-        Kernel::new(self.launch.clone(), self.name, self.attributes.clone())
+        let updatable = self.updatable.clone();
+        Kernel { updatable, ..Kernel::new(self.launch.clone(), self.name, self.attributes.clone()) }
     }
 }
 
@@ -197,7 +201,14 @@ impl Semaphores {
 impl Kernel {
     /// A node with a launch that has passed [`check`](crate::launch::check).
     pub fn new(launch: Prepared, name: Name, attributes: BTreeMap<u32, [u64; 8]>) -> Self {
-        Kernel { launch, name, attributes, told: OnceLock::new() }
+        Kernel { launch, name, attributes, updatable: None, told: OnceLock::new() }
+    }
+
+    /// Lets kernels update the node, under a new handle.
+    pub fn make_updatable(&mut self) {
+        let node = Updatable::new(&self.launch);
+        self.attributes.insert(updatable::ATTRIBUTE, node.attribute());
+        self.updatable = Some(node);
     }
 
     /// The addresses of the parameters, or, if the program gave one buffer, the list that describes it:
@@ -312,11 +323,27 @@ impl Work {
         }
     }
 
-    /// Takes over what new parameters of a node do not say: where a captured kernel runs.
+    /// Takes over what new parameters of a node do not say: where a captured kernel runs, and whether kernels may
+    /// update it.
     pub(super) fn inherit(&mut self, old: &Work) {
         if let (Work::Kernel(new), Work::Kernel(old)) = (self, old) {
             new.launch.inherit(&old.launch);
+            new.updatable.clone_from(&old.updatable);
         }
+    }
+
+    /// Forgets what kernels have changed in the node: the host has given it this work.
+    pub(super) fn reset_updates(&self) {
+        if let Work::Kernel(kernel) = self
+            && let Some(node) = &kernel.updatable
+        {
+            node.reset(&kernel.launch);
+        }
+    }
+
+    /// Whether kernels may update it.
+    pub(super) fn is_updatable(&self) -> bool {
+        matches!(self, Work::Kernel(kernel) if kernel.updatable.is_some())
     }
 
     /// The graphs that a node with this work owns.

@@ -415,6 +415,11 @@ impl Stream {
         active() && lock(&self.capture).is_some()
     }
 
+    /// The node of the operation that the stream has just captured.
+    pub fn last_captured(&self) -> Option<Handle> {
+        lock(&self.capture).as_ref().and_then(|part| part.next.first().map(|one| one.0))
+    }
+
     /// Captures an operation if the stream is capturing, or joins a capture by it. Returns the operation if it
     /// is to be run.
     pub(super) fn intercept(

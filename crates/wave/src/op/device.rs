@@ -1,4 +1,4 @@
-//! Functions of CUDA's device runtime, by which kernels launch kernels.
+//! Functions of CUDA's device runtime, by which kernels launch kernels and graphs.
 
 use names::names;
 
@@ -60,10 +60,22 @@ pub enum DeviceFn {
     LaunchDeviceV2 = "LaunchDeviceV2",
     /// `(graph, stream)`
     GraphLaunch = "GraphLaunch",
+    /// `(node, offset, value *, size)`
+    GraphKernelNodeSetParam = "GraphKernelNodeSetParam",
+    /// `(node, bool)`
+    GraphKernelNodeSetEnabled = "GraphKernelNodeSetEnabled",
+    /// `(node, dim3 grid)`
+    GraphKernelNodeSetGridDim = "GraphKernelNodeSetGridDim",
+    /// `(update *, count)`
+    GraphKernelNodeUpdatesApply = "GraphKernelNodeUpdatesApply",
+    /// `()`: the graph that runs, or 0; the register `%current_graph_exec`.
+    CurrentGraphExec = "CurrentGraphExec",
 }}
 
 /// The prefix of functions of the second generation of CUDA's dynamic parallelism.
 const PREFIX: &str = "__cudaCDP2";
+/// The prefix of functions of graphs.
+const GRAPH_PREFIX: &str = "cuda";
 /// The suffix of those to which a stream of 0 is the thread's own.
 const OF_THREAD: &str = "_ptsz";
 
@@ -75,7 +87,7 @@ impl DeviceFn {
     pub const fn arguments(self) -> usize {
         use DeviceFn::*;
         match self {
-            GetLastError | PeekAtLastError => 0,
+            GetLastError | PeekAtLastError | CurrentGraphExec => 0,
             GetErrorString | GetErrorName | GetDeviceCount | GetDevice | StreamDestroy | EventDestroy
             | Free | RuntimeGetVersion => 1,
             DeviceGetLimit
@@ -85,31 +97,51 @@ impl DeviceFn {
             | Malloc
             | GetParameterBuffer
             | LaunchDeviceV2
-            | GraphLaunch => 2,
+            | GraphLaunch
+            | GraphKernelNodeSetEnabled
+            | GraphKernelNodeSetGridDim
+            | GraphKernelNodeUpdatesApply => 2,
             DeviceGetAttribute | StreamWaitEvent | EventRecordWithFlags => 3,
-            MemsetAsync | GetParameterBufferV2 => 4,
+            MemsetAsync | GetParameterBufferV2 | GraphKernelNodeSetParam => 4,
             MemcpyAsync => 5,
             Memset2DAsync | LaunchDevice => 6,
             Memcpy2DAsync => 8,
         }
     }
 
+    /// Whether it concerns graphs. These functions are no part of dynamic parallelism.
+    const fn is_of_graphs(self) -> bool {
+        use DeviceFn::*;
+        matches!(
+            self,
+            GraphLaunch
+                | GraphKernelNodeSetParam
+                | GraphKernelNodeSetEnabled
+                | GraphKernelNodeSetGridDim
+                | GraphKernelNodeUpdatesApply
+                | CurrentGraphExec
+        )
+    }
+
     /// The function with this name in PTX.
     pub fn of_symbol(name: &str) -> Option<DeviceFn> {
-        if name == "cudaGraphLaunch" {
-            return Some(DeviceFn::GraphLaunch);
+        if let Some(found) = name.strip_prefix(GRAPH_PREFIX).and_then(DeviceFn::from_name)
+            && found.is_of_graphs()
+            && found != DeviceFn::CurrentGraphExec
+        {
+            return Some(found);
         }
         let name = name.strip_prefix(PREFIX)?;
         let found = DeviceFn::from_name(name.strip_suffix(OF_THREAD).unwrap_or(name))?;
-        (found != DeviceFn::GraphLaunch).then_some(found)
+        (!found.is_of_graphs()).then_some(found)
     }
 
     /// Whether PTX that calls this function was compiled for the first generation of dynamic parallelism, in
     /// which blocks can wait for grids that they launch. That needs threads that stop at any place.
     pub fn is_of_first_generation(name: &str) -> bool {
-        let named = name.strip_suffix(OF_THREAD).unwrap_or(name).strip_prefix("cuda");
+        let named = name.strip_suffix(OF_THREAD).unwrap_or(name).strip_prefix(GRAPH_PREFIX);
         name == "cudaDeviceSynchronize"
-            || named.and_then(DeviceFn::from_name).is_some_and(|f| f != DeviceFn::GraphLaunch)
+            || named.and_then(DeviceFn::from_name).is_some_and(|f| !f.is_of_graphs())
     }
 }
 
@@ -123,7 +155,9 @@ mod tests {
             ("__cudaCDP2LaunchDeviceV2", Some(DeviceFn::LaunchDeviceV2)),
             ("__cudaCDP2LaunchDeviceV2_ptsz", Some(DeviceFn::LaunchDeviceV2)),
             ("cudaGraphLaunch", Some(DeviceFn::GraphLaunch)),
+            ("cudaGraphKernelNodeSetGridDim", Some(DeviceFn::GraphKernelNodeSetGridDim)),
             ("__cudaCDP2GraphLaunch", None),
+            ("cudaCurrentGraphExec", None),
             ("cudaLaunchDeviceV2", None),
             ("LaunchDeviceV2", None),
         ] {
@@ -134,6 +168,7 @@ mod tests {
             ("cudaLaunchDeviceV2_ptsz", true),
             ("cudaDeviceSynchronize", true),
             ("cudaGraphLaunch", false),
+            ("cudaGraphKernelNodeSetParam", false),
             ("__cudaCDP2LaunchDeviceV2", false),
             ("cudaOther", false),
         ] {
