@@ -8,8 +8,8 @@ use crate::support::{Cuda, LaunchAttribute, LaunchConfig, P, everywhere, isolate
 const UPDATABLE: u32 = 13;
 const GRAPH_EXEC_UPDATE_FAILURE: u32 = 910;
 
-/// `apply` hands a list of updates over and stores the status; `grid`, `param` and `enable` make one. `count` adds
-/// its number to a word in every block.
+/// `apply` hands a list of updates over and stores the status; `grid`, `param` and `enable` make one. `count`
+/// adds its number to a word in every block.
 const KERNELS: &str = "
 .version 8.0
 .target sm_52
