@@ -33,6 +33,8 @@ const TARGETS: &[(&str, &str, &[u32])] = &[
     ("gfx908", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx90a", include_str!("../tables/gfx9.tsv"), &[64]),
     ("gfx942", include_str!("../tables/gfx9.tsv"), &[64]),
+    ("gfx1010", include_str!("../tables/gfx10.tsv"), &[32, 64]),
+    ("gfx1011", include_str!("../tables/gfx10.tsv"), &[32, 64]),
     ("gfx1030", include_str!("../tables/gfx10.tsv"), &[32, 64]),
     ("gfx1100", include_str!("../tables/gfx11.tsv"), &[32, 64]),
     ("gfx1150", include_str!("../tables/gfx11.tsv"), &[32, 64]),

@@ -531,8 +531,8 @@ impl Decoder {
     fn scalar_address(&self, b: &mut Building) -> Result<(), Wrong> {
         let number = b.get("saddr");
         let scratch = row_family(b) == Family::Scratch;
-        let none = scratch && self.target.generation == Generation::Gfx10 && number == 0x7f;
-        if number == self.no_address() || none {
+        let none = || self.target.generation == Generation::Gfx10 && self.target.version() >= (10, 3, 0);
+        if number == self.no_address() || scratch && number == 0x7f && none() {
             b.push(Role::Saddr, Value::Off, 0);
             return Ok(());
         }

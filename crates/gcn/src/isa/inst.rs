@@ -200,6 +200,8 @@ named! {
         ByteSel "byte_sel"
         /// Byte of the result that is written.
         ByteDst "byte_dst"
+        /// The truth table of a bitwise function.
+        Bitop3 "bitop3"
         /// Non-volatile (gfx11 and before: ignored).
         Nv "nv"
     }

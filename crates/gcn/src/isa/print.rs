@@ -323,6 +323,8 @@ impl Printer<'_> {
             Mod::WaitVmVsrc => write!(self.out, " wait_vm_vsrc:{value}"),
             Mod::IndexKey16 | Mod::IndexKey8 if value != 0 => write!(self.out, " index_key:{value}"),
             Mod::ByteSel | Mod::ByteDst if value != 0 => write!(self.out, " byte_sel:{value}"),
+            Mod::Bitop3 if value > 9 => write!(self.out, " bitop3:{value:#x}"),
+            Mod::Bitop3 if value != 0 => write!(self.out, " bitop3:{value}"),
             Mod::WaitVdst => write!(self.out, " wait_vdst:{value}"),
             Mod::WaitExp => write!(self.out, " wait_exp:{value}"),
             Mod::Dpp8 => {
