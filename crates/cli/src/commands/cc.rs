@@ -18,7 +18,7 @@ use clang::Clang;
 mod arch;
 mod arguments;
 mod clang;
-mod container;
+pub(super) mod container;
 mod headers;
 mod missing;
 

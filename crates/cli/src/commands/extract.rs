@@ -44,13 +44,14 @@ struct Item {
 }
 
 /// The number in `.target sm_…`.
-fn target(text: &[u8]) -> Option<u32> {
+pub fn target(text: &[u8]) -> Option<u32> {
     let head = String::from_utf8_lossy(text.get(..4096).unwrap_or(text)).into_owned();
     let after = head.split_once(".target")?.1.trim_start().strip_prefix("sm_")?.to_owned();
     after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-fn items(bytes: &[u8]) -> Vec<Item> {
+/// Fatbins' entries and PTX texts.
+fn plain_items(bytes: &[u8]) -> Vec<Item> {
     let mut items = Vec::new();
     let fatbins = image::search_fatbins(bytes);
     for piece in &fatbins {
@@ -75,6 +76,17 @@ fn items(bytes: &[u8]) -> Vec<Item> {
                 text,
                 refused: None,
             });
+        }
+    }
+    items
+}
+
+/// The same, and what compressed bundles hold, which has the offset of its bundle.
+fn items(bytes: &[u8]) -> Vec<Item> {
+    let mut items = plain_items(bytes);
+    for piece in image::search_bundles(bytes) {
+        if let Ok(plain) = image::decompress(piece.bytes) {
+            items.extend(plain_items(&plain).into_iter().map(|item| Item { offset: piece.offset, ..item }));
         }
     }
     items.sort_by_key(|i| i.offset);

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub mod bundle;
 pub mod cache;
 pub mod cc;
 pub mod check;

@@ -53,12 +53,17 @@ pub fn bundle(parts: &[(&Arch, Vec<u8>)]) -> Vec<u8> {
         Arch::Ptx(number) => (format!("hipv4-nvptx64-nvidia-cuda--sm_{number}"), &bytes[..]),
         Arch::Amd(name) => (format!("hipv4-amdgcn-amd-amdhsa--{name}"), &bytes[..]),
     }));
+    joined(&entries)
+}
+
+/// clang's bundle of targets' names and code.
+pub fn joined(entries: &[(String, &[u8])]) -> Vec<u8> {
     let table: usize = entries.iter().map(|(name, _)| 24 + name.len()).sum();
     let mut header = BUNDLE_MAGIC.to_vec();
     header.extend((entries.len() as u64).to_le_bytes());
     let mut at = header.len() + table;
     let mut contents = Vec::new();
-    for (name, bytes) in &entries {
+    for (name, bytes) in entries {
         let start = at.next_multiple_of(BUNDLE_ALIGNMENT);
         contents.resize(contents.len() + start - at, 0);
         contents.extend_from_slice(bytes);
