@@ -368,6 +368,7 @@ impl Kernel<'_> {
                 let yes = self.those(own, c);
                 let no = self.others(own, yes);
                 let mut set = pending.clone();
+                self.read_overwritten(&[then, els]);
                 for (to, m) in [(then, yes), (els, no)] {
                     if self.facts.before_stop[b] && self.only_ends(to.block.index()) {
                         self.end_lanes(m);
@@ -384,6 +385,7 @@ impl Kernel<'_> {
                 let mut set = pending.clone();
                 let v = self.vector(*index);
                 let mut left = self.cursor.mask;
+                self.read_overwritten(&targets.iter().collect::<Vec<_>>());
                 for (i, to) in targets.iter().enumerate() {
                     let m = if i + 1 == targets.len() {
                         left
@@ -459,6 +461,21 @@ impl Kernel<'_> {
         self.out.ir.br(next);
         self.out.ir.label(some);
         Ok(())
+    }
+
+    /// Reads the arguments of a divergent branch's edges that an edge emitted before theirs overwrites. A lane
+    /// that leaves a loop takes the parameters of its last round along, not those of the next.
+    fn read_overwritten(&mut self, targets: &[&BlockCall]) {
+        let mut written = BTreeSet::new();
+        for to in targets {
+            for &a in &to.args {
+                if written.contains(&self.value_slot(a)) {
+                    self.rep(a);
+                    self.guard(a);
+                }
+            }
+            written.extend(self.block_data(to.block.index()).params.iter().map(|&p| self.value_slot(p)));
+        }
     }
 
     /// Emits the edge to a target that the whole warp takes.

@@ -222,16 +222,22 @@ fn unless_nan(e: &mut Emit, better: Operand, estimate: Operand) -> Operand {
 }
 
 /// 1/x: with AVX-512 a 14-bit estimate and one Newton step.
+///
+/// The estimate is made one part in 2^23 larger. Otherwise the step from 0.5, the estimate for the largest
+/// number below 2, ends in a tie and gives 0.5, where the hardware gives the next number. nvcc's division of
+/// 128-bit integers takes the digits of such results and never expects those of 0.5.
 fn reciprocal(e: &mut Emit, x: Operand) -> Operand {
     let one = constant(e, 1.0);
     if !e.avx512 {
         return e.bin(Bin::FDiv, one, x);
     }
-    let y = estimate(e, "llvm.x86.avx512.rcp14.ps.512", x, None, false);
+    let estimated = estimate(e, "llvm.x86.avx512.rcp14.ps.512", x, None, false);
+    let larger = constant(e, 1.0 + f32::EPSILON);
+    let y = e.bin(Bin::FMul, estimated, larger);
     let minus = negative(e, x);
     let rest = fma(e, minus, y, one);
     let better = fma(e, y, rest, y);
-    unless_nan(e, better, y)
+    unless_nan(e, better, estimated)
 }
 
 /// 1/sqrt(x): with AVX-512 a 14-bit estimate and one Newton step.
