@@ -31,7 +31,7 @@ pub struct Rules {
     pub max_shared: u64,
     /// Addresses of variables that no text defines.
     pub symbols: Vec<(String, u64)>,
-    /// The approximate functions return the hardware's bits (`ANYWARP_EXACT`).
+    /// The approximate functions and products of matrices return the hardware's bits (`ANYWARP_EXACT`).
     pub exact: bool,
     /// The module will probably be launched, so LLVM may be opened during the load.
     pub launches: bool,

@@ -52,7 +52,7 @@ pub struct Settings {
     pub memory: Option<u64>,
     /// The engine that runs kernels.
     pub engine: Engine,
-    /// The approximate functions return the hardware's bits.
+    /// The approximate functions and products of matrices return the hardware's bits.
     pub exact: bool,
     /// How kernels are compiled.
     pub making: Making,

@@ -8,7 +8,7 @@ mod launch;
 #[path = "support/memory.rs"]
 mod memory;
 
-use cpu::{Engine, Forced, Program, Source, Target};
+use cpu::{Engine, Forced, Program, Rules, Source, Target};
 use grid::Workers;
 use hwtruth::matrix::{BLOCK, Form, Recording, THREADS, WARPS, forms, module};
 use hwtruth::sample::long;
@@ -47,7 +47,8 @@ const SOME: u32 = 8;
 fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
     let text = module([form]);
     let (engine, blocks) = (how.engine, how.blocks);
-    let program = Program::load(&[Source { name: &form.name, text: &text }], engine)
+    let rules = Rules { engine, exact: true, ..Rules::default() };
+    let program = Program::load_by(&[Source { name: &form.name, text: &text }], &rules)
         .map_err(|e| e.log)?
         .for_target(how.target.clone())
         .forced(how.forced.clone());
@@ -89,6 +90,12 @@ fn check_group(processor: Option<&str>, group: &str) {
 }
 
 groups! { matrix mma mma_sparse wgmma wmma wmma6 }
+
+/// This machine's dot products of bytes.
+#[test]
+fn native() {
+    check_in_mode(Some("native"), "mma", false, SOME);
+}
 
 /// In per-lane mode, matrix instructions wait for all lanes.
 #[test]

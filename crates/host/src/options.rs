@@ -142,7 +142,7 @@ options! {
     engine: Engine = Engine::Compiled, "ANYWARP_ENGINE", Setting, |value| choice(value, Engine::CHOICES);
 
     /// `1`: `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh` and `div` with `.approx` or `.full`
-    /// return the bits of an H200, more slowly ([docs/accuracy.md](docs/accuracy.md))
+    /// and products of matrices return the bits of an H200, more slowly ([docs/accuracy.md](docs/accuracy.md))
     exact: bool = false, "ANYWARP_EXACT", Setting, switch;
 
     /// the folder for compiled code, which must be yours with mode 700; empty or `off` disables the cache

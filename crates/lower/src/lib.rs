@@ -57,8 +57,8 @@ pub struct Options<'a> {
     pub symbols: &'a [(String, u64)],
     /// Shares out the work on functions.
     pub each: Each<'a>,
-    /// The approximate functions give the hardware's bits instead of faster results within the manual's
-    /// bounds.
+    /// The approximate functions and products of matrices give the hardware's bits, instead of results that the
+    /// manual allows and that are faster to compute.
     pub exact: bool,
 }
 

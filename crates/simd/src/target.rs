@@ -33,6 +33,20 @@ impl Target {
         self.avx512 || self.cpu == "x86-64-v3"
     }
 
+    /// Whether it has instructions for dot products of bf16.
+    pub fn has_bf16(&self) -> bool {
+        self.has("avx512bf16")
+    }
+
+    /// Whether it has instructions for dot products of bytes.
+    pub fn has_vnni(&self) -> bool {
+        self.has("avx512vnni")
+    }
+
+    fn has(&self, feature: &str) -> bool {
+        self.avx512 && self.features.split(',').any(|f| f.strip_prefix('+') == Some(feature))
+    }
+
     /// The target with this name: `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
     ///
     /// # Errors
@@ -55,6 +69,7 @@ impl Target {
                 for (name, there) in [
                     ("avx512vbmi", is_x86_feature_detected!("avx512vbmi")),
                     ("avx512vbmi2", is_x86_feature_detected!("avx512vbmi2")),
+                    ("avx512bf16", is_x86_feature_detected!("avx512bf16")),
                     ("avx512vnni", is_x86_feature_detected!("avx512vnni")),
                     ("avx512ifma", is_x86_feature_detected!("avx512ifma")),
                     ("avx512bitalg", is_x86_feature_detected!("avx512bitalg")),

@@ -93,6 +93,25 @@ impl Matrix {
         }
     }
 
+    /// The instruction with the hardware's bits.
+    pub fn exact(self) -> Matrix {
+        let exact = |x: Mma| Mma { relaxed: false, ..x };
+        match self {
+            Matrix::Mma(x) => Matrix::Mma(exact(x)),
+            Matrix::Wgmma(x) => Matrix::Wgmma(Wgmma { product: exact(x.product), ..x }),
+            Matrix::Move(_) => self,
+        }
+    }
+
+    /// Whether its sums may be rounded anywhere.
+    pub fn is_relaxed(&self) -> bool {
+        match self {
+            Matrix::Mma(x) => x.relaxed,
+            Matrix::Wgmma(x) => x.product.relaxed,
+            Matrix::Move(_) => false,
+        }
+    }
+
     /// Whether its elements are f64.
     pub fn of_doubles(&self) -> bool {
         matches!(self, Matrix::Mma(x) if x.of_doubles())

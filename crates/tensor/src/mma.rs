@@ -102,6 +102,9 @@ pub struct Mma {
     pub sparse: bool,
     /// For a sparse `a`: which lanes of each four hold the metadata.
     pub selector: u8,
+    /// Whether sums of floats may be rounded wherever the processor rounds; otherwise they have an H200's
+    /// bits.
+    pub relaxed: bool,
 }
 
 /// The legal shapes of some formats.
@@ -147,6 +150,9 @@ impl Mma {
     /// Whether such an instruction exists.
     pub fn is_legal(&self) -> bool {
         use Format::*;
+        if self.relaxed && !self.may_relax() {
+            return false;
+        }
         if self.kind != Kind::Plain {
             return self.is_legal_kind();
         }
@@ -207,6 +213,17 @@ impl Mma {
     /// Whether its elements are f64.
     pub fn of_doubles(&self) -> bool {
         self.a == Format::F64
+    }
+
+    /// Whether [`Mma::relaxed`] makes a difference: sums of floats, except four products of f16 at once, which
+    /// are multiply-adds on the hardware too, and sums of f64 that are not rounded to nearest.
+    pub fn may_relax(&self) -> bool {
+        self.a.layout().is_some() && !self.is_quad() && self.round == Round::Rn
+    }
+
+    /// The instruction with sums that may be rounded anywhere, if it has such sums.
+    pub fn relaxed(self) -> Mma {
+        Mma { relaxed: self.may_relax(), ..self }
     }
 
     /// Number of legal selectors.
@@ -300,12 +317,13 @@ macro_rules! fields {
         $do!($x, kind, 3, Kind);
         $do!($x, sparse, 1);
         $do!($x, selector, 2, u8);
+        $do!($x, relaxed, 1);
     };
 }
 
 impl Mma {
     /// Number of bits in an instruction's number.
-    pub(crate) const BITS: u32 = 55;
+    pub(crate) const BITS: u32 = 56;
 
     /// The instruction as a number.
     pub fn number(self) -> u64 {
@@ -362,6 +380,7 @@ impl Mma {
         words.extend((self.bits != Bits::And).then(|| self.bits.name().to_owned()));
         words.extend((self.kind != Kind::Plain).then(|| self.kind.name().to_owned()));
         words.extend(self.sparse.then(|| format!("sp{}", self.selector)));
+        words.extend(self.relaxed.then(|| "relaxed".to_owned()));
         words.join(".")
     }
 
@@ -382,6 +401,7 @@ impl Mma {
                 "acol" => x.a_by_column = true,
                 "brow" => x.b_by_row = true,
                 "sat" => x.saturate = true,
+                "relaxed" => x.relaxed = true,
                 _ => {
                     if let Some(round) = Round::from_name(word) {
                         x.round = round;

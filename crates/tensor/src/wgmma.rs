@@ -58,6 +58,7 @@ impl Wgmma {
             && !(integers && (self.negate_a || self.negate_b))
             && !(x.a == B1 && (x.sparse || x.saturate))
             && x.selector < x.selectors()
+            && !(x.relaxed && integers)
     }
 
     /// The instruction as a number.

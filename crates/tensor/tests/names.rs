@@ -13,6 +13,8 @@ fn numbers_and_names_lead_back() {
         "m16n8k32.f32.bf16.bf16.f32.sp1",
         "m16n8k32.f16.e3m2.e2m1.f16.f8f6f4",
         "m16n8k128.f32.e2m1.e2m1.f32.nvf4.sp0",
+        "m16n8k32.f32.bf16.bf16.f32.sp1.relaxed",
+        "m16n8k4.f64.f64.f64.f64.relaxed",
     ];
     for name in names {
         let x = Mma::of_name(name).unwrap_or_else(|| panic!("{name}"));
@@ -28,6 +30,9 @@ fn what_is_no_instruction_has_no_number() {
         "m16n8k32.f32.f16.f16.f32",
         "m16n8k16.f32.f16.f16.f32.acol",
         "m16n8k64.f32.e4m3.e4m3.f32.sp1",
+        "m16n8k32.s32.s8.s8.s32.relaxed",
+        "m8n8k4.f32.f16.f16.f32.relaxed",
+        "m8n8k4.f64.f64.f64.f64.rz.relaxed",
     ] {
         assert_eq!(Mma::of_name(name), None, "{name}");
     }

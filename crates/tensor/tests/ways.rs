@@ -88,3 +88,72 @@ fn all_ways_lead_to_the_same_bits() {
         }
     }
 }
+
+/// The value of an element of a register: the whole word as f32, or a half of it as f16.
+fn value(format: Format, word: u32, part: usize) -> f64 {
+    if format == Format::F32 {
+        return f64::from(f32::from_bits(word));
+    }
+    let bits = word >> (16 * part) & 0xffff;
+    let (exponent, fraction) = (bits >> 10 & 31, f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        _ => (1024.0 + fraction) * 2f64.powi(exponent as i32 - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+/// Relaxed sums differ from the hardware's by a few units in the last place of the sum of the terms'
+/// magnitudes, which the same instruction gives if no operand is negative.
+#[test]
+fn relaxed_sums_are_close() {
+    let signs = |format: Format| match format.bits() {
+        8 => 0x8080_8080,
+        16 => 0x8000_8000,
+        _ => 0x8000_0000u32,
+    };
+    for name in NAMES {
+        let x = Mma::of_name(name).expect("an instruction");
+        let relaxed = x.relaxed();
+        assert_eq!(relaxed.relaxed, x.a.layout().is_some(), "{name}");
+        if !relaxed.relaxed {
+            continue;
+        }
+        let [a, b, c, d] = x.counts();
+        for round in 0..100u64 {
+            let given = |mask: bool| -> Vec<u32> {
+                let words = |from: usize, count: usize, format: Format| -> Vec<u32> {
+                    let first = round << 20 | (from as u64) << 10;
+                    let keep = if mask { !signs(format) } else { !0 };
+                    (0..count * LANES).map(|i| word(first + i as u64, format, false) & keep).collect()
+                };
+                let mut args = [words(0, a, x.a), words(a, b, x.b), words(a + b, c, x.c)].concat();
+                if x.sparse {
+                    args.extend((0..LANES as u64).map(|lane| metadata(round << 8 | lane, x.a)));
+                }
+                args
+            };
+            let run = |compute: tensor::Way, x: &Mma, args: &[u32]| {
+                let mut to = vec![0; d * LANES];
+                assert!(compute(x, args, &mut to), "{name}: ordinary numbers are not handled");
+                to
+            };
+            let plain = ways()[0].1;
+            let (exact, sizes) = (run(plain, &x, &given(false)), run(plain, &x, &given(true)));
+            let unit = if x.d == Format::F16 { 2f64.powi(-10) } else { 2f64.powi(-20) };
+            for (way, compute) in &ways()[1..] {
+                let got = run(*compute, &relaxed, &given(false));
+                for at in 0..got.len() {
+                    for part in 0..(32 / x.d.bits() as usize) {
+                        let [got, exact, size] = [got[at], exact[at], sizes[at]].map(|w| value(x.d, w, part));
+                        // Sums of f16 are ordinary only below 65504, and rounded to 2^-24.
+                        if size < 65504.0 || x.d == Format::F32 {
+                            let error = (got - exact).abs();
+                            assert!(error <= unit * size + 2f64.powi(-24), "{name} {way}: {got} {exact}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

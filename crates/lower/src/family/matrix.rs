@@ -74,8 +74,9 @@ fn named(l: &mut Lower, i: &Instruction) -> Result<Mma> {
     })
 }
 
-/// Emits the operation on registers.
+/// Emits the operation on registers. Sums of floats are relaxed unless the hardware's bits are requested.
 pub fn product(l: &mut Lower, mma: Mma, registers: Vec<Value>) -> Vec<Value> {
+    let mma = if l.linked.exact { mma } else { mma.relaxed() };
     emit(l, Matrix::Mma(mma), registers)
 }
 
@@ -296,6 +297,7 @@ pub fn warpgroup(l: &mut Lower, i: &Instruction) -> Result<()> {
     let scale = l.value(scale, ScalarType::Pred)?;
     operands.push(l.resize(scale, Ty::I32, false));
     operands.extend(read(l, &i.operands[0], "d", rd, 32)?);
+    let wgmma = if l.linked.exact { wgmma } else { Wgmma { product: product.relaxed(), ..wgmma } };
     let values = emit(l, Matrix::Wgmma(wgmma), operands);
     write(l, &i.operands[0], &values)
 }

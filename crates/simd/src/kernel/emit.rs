@@ -14,6 +14,7 @@ use super::cfg::Cfg;
 use super::explain::{Told, Watch};
 use super::outline::Outlined;
 use super::passes::{self, Analyses, Pass, Widen, Work};
+use super::product::Dots;
 use super::sharing::Sharing;
 use super::uniformity::{self, Specialisation, Uniformity};
 use super::{
@@ -199,6 +200,7 @@ impl<'a> Unit<'a> {
             module: self.module,
             spec: self.spec,
             avx512: self.target.avx512,
+            dots: Dots { halves: self.target.has_bf16(), bytes: self.target.has_vnni() },
             slotted,
             sharing,
             in_frame,

@@ -48,9 +48,9 @@ fn answer(op: &Op) -> Answer {
         Op::FloatToFloat { mode, .. } => if_flushed(mode.ftz),
         Op::Atom { ty: AtomTy::F32Kept | AtomTy::F64 | AtomTy::BF16 | AtomTy::BF16x2, .. } => Answer::Wrong,
         Op::Atom { ty: AtomTy::F32, mem, .. } if mem.space != Space::Global => Answer::Wrong,
-        // Matrix products of other formats do not depend on the processor's mode. The runtime computes
-        // texture coordinates in floats.
-        Op::Matrix(matrix) if matrix.of_doubles() => Answer::Wrong,
+        // Exact products of other formats do not depend on the processor's mode. The runtime computes texture
+        // coordinates in floats.
+        Op::Matrix(matrix) if matrix.of_doubles() || matrix.is_relaxed() => Answer::Wrong,
         Op::Builtin(Builtin::Vprintf) | Op::Texture(_) => Answer::Wrong,
         Op::Bulk(bulk) if bulk.effect != Effect::Copy => Answer::Wrong,
         _ => Answer::Same,

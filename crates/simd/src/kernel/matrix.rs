@@ -21,7 +21,11 @@ impl Kernel<'_> {
     /// rows lie in the block's shared memory. The runtime handles all other cases and reports errors.
     pub fn matrix(&mut self, inst: &Inst, matrix: &Matrix) -> Result<()> {
         let halves = |x: &Movement| x.rows == Rows::M8n8 && x.source == Source::Same;
-        let Matrix::Move(x) = matrix else { return self.called(inst, matrix.number()) };
+        let x = match matrix {
+            Matrix::Move(x) => x,
+            Matrix::Mma(x) if self.has_product(x) => return self.product(inst, x),
+            _ => return self.called(inst, matrix.number()),
+        };
         match x.action {
             _ if !halves(x) => self.called(inst, matrix.number()),
             Action::Transpose => {

@@ -30,6 +30,7 @@ mod offset;
 mod outline;
 mod passes;
 mod per_lane;
+mod product;
 mod rendezvous;
 mod rounds;
 mod runs;
@@ -157,6 +158,8 @@ pub struct Facts<'a> {
     module: &'a Module,
     spec: Specialisation,
     avx512: bool,
+    /// Whether the processor has dot products of bf16, and of bytes.
+    dots: product::Dots,
     func: Function,
     cfg: Cfg,
     uniformity: Uniformity,
@@ -273,6 +276,8 @@ struct Output {
     arrivals: BTreeMap<usize, stop::Arrival>,
     /// Outlined operations.
     outlined: Outlined,
+    /// Products of matrices that have a function.
+    products: Vec<u64>,
     /// Vectors read from the frame since the last memory fence. Counted only in kernels large enough for it
     /// to matter.
     row: Option<usize>,

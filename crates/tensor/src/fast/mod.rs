@@ -1,5 +1,5 @@
 //! The fast path: computes the sums of `sum.rs` with SIMD, to the same bits, for 16 rows by 8 columns at a
-//! time. It works on fragments as registers hold them.
+//! time. It works on fragments as registers hold them. Relaxed sums are chains of multiply-adds.
 //!
 //! Floats: if exponents are far from the ends of f32's range, a product of two elements is an exact f32, the
 //! largest exponent is that of the largest product of the elements' powers of two, and truncating a term is a
@@ -144,6 +144,7 @@ fn tiles<const FMA: bool, const SPARSE: bool, const S: usize, const K: usize>(
         }
         let fine = match sums {
             Sums::Integers => sums::integers::<FMA, SPARSE, S, K>(x, &a, &b, c, d),
+            Sums::Floats(_) if x.relaxed => sums::relaxed::<FMA, SPARSE, S, K>(x, &a, &b, c, d),
             Sums::Floats(how) => sums::floats::<SPARSE, S, K>(x, how, &a, &b, c, d),
         };
         if !fine {

@@ -212,6 +212,44 @@ fn write_halves(bits: &[[u16; COLUMNS]; ROWS], d: &mut [Register]) {
     }
 }
 
+/// Chains of products that are summed apart, for the sake of accuracy.
+const CHAINS: usize = 4;
+
+/// Sums floats by multiply-adds of f32; false if `c` has an infinity or a NaN of f16, or an f32 far from one.
+#[inline(always)]
+pub fn relaxed<const FMA: bool, const SPARSE: bool, const S: usize, const K: usize>(
+    x: &Mma,
+    a: &Left<S>,
+    b: &Right<K>,
+    c: &[Register],
+    d: &mut [Register],
+) -> bool {
+    let mut sums = [[0f32; COLUMNS]; ROWS];
+    if !read(x.c == Format::F16, &SUMS, c, &mut sums) {
+        return false;
+    }
+    for ((row, meets), sums) in a.values.iter().zip(&a.meets).zip(&mut sums) {
+        let mut chains = [[0f32; COLUMNS]; CHAINS];
+        let mut at = 0;
+        each::<ALL, SPARSE, S, K>(a.stored, row, meets, |own, met| {
+            let (b, chain) = (&b.values[met], &mut chains[at % CHAINS]);
+            at += 1;
+            for j in 0..COLUMNS {
+                chain[j] = if FMA { own.mul_add(b[j], chain[j]) } else { own * b[j] + chain[j] };
+            }
+        });
+        for j in 0..COLUMNS {
+            sums[j] += (chains[0][j] + chains[1][j]) + (chains[2][j] + chains[3][j]);
+        }
+    }
+    if x.d == Format::F16 {
+        write_halves(&sums.map(|row| row.map(|sum| rounded(f64::from(sum)))), d);
+    } else {
+        write(&sums.map(|row| row.map(f32::to_bits)), d);
+    }
+    true
+}
+
 /// Sums floats; false if the fast path cannot handle one of them.
 #[inline(always)]
 pub fn floats<const SPARSE: bool, const S: usize, const K: usize>(

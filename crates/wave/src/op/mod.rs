@@ -15,6 +15,10 @@ pub use tensor::Matrix;
 pub mod movement {
     pub use tensor::{Action, Movement, Rows, Source};
 }
+/// Descriptions of matrix products.
+pub mod product {
+    pub use tensor::{Format, Kind, Mma};
+}
 pub use texture::Access;
 
 mod arith;
