@@ -149,7 +149,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             End::Stops if last.op.name().starts_with("s_endpgm") => state.terminate(Terminator::Exit),
-            End::Stops => state.terminate(Terminator::Trap),
+            End::Stops => state.trap(),
         }
         if let Some(reason) = state.refused.take() {
             self.errors.push(Error { address: last.address, message: format!("{last}: {reason}") });
@@ -181,6 +181,27 @@ impl<'a> Lowering<'a> {
 }
 
 impl Registers {
+    /// Ends with a trap of the active lanes, which messages name, or of all if none is active.
+    fn trap(&mut self) {
+        if let Some(active) = self.active() {
+            let (exec, nothing) = (self.get(Reg::Exec), self.constant(self.mask(), 0));
+            let none = self.compare(IntCmp::Eq, exec, nothing);
+            let cond = self.int(IntOp::Or, active, none);
+            let from = self.block;
+            let [hit, others] = [(); 2].map(|()| self.func.new_block());
+            for block in [hit, others] {
+                self.ssa.edge(from, block);
+                self.ssa.seal(block);
+            }
+            let (then, els) = (BlockCall::to(hit), BlockCall::to(others));
+            self.terminate(Terminator::Branch { cond, then, els });
+            self.go_on(others);
+            self.terminate(Terminator::Exit);
+            self.go_on(hit);
+        }
+        self.terminate(Terminator::Trap);
+    }
+
     pub fn terminate(&mut self, term: Terminator) {
         let loc = self.loc;
         let block = self.func.block_mut(self.block);
@@ -206,7 +227,8 @@ impl Registers {
         }
     }
 
-    /// Lowers an instruction other than a branch, or both halves of a dual one: they read before either writes.
+    /// Lowers an instruction other than a branch, or both halves of a dual one: they read before either
+    /// writes.
     fn instruction_or_two(&mut self, inst: &Inst) -> Result<()> {
         let Some(second) = &inst.second else { return self.instruction(inst) };
         self.postponed = Some(Vec::new());

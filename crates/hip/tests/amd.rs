@@ -1,9 +1,9 @@
 //! AMD code through the front of HIP 6: code objects in files, in memory, in bundles and registered; devices;
 //! and what is refused.
 //!
-//! The kernels are `amd/kernels.hip`, compiled by clang 19 (`apt-get install clang-19 lld-19`). Tests that need
-//! it report when they cannot run; with `ANYWARP_TEST_LONG` set they fail then. The others use objects that are
-//! recorded for the tests of `gcn`.
+//! The kernels are `amd/kernels.hip`, compiled by clang 19 (`apt-get install clang-19 lld-19`). Tests that
+//! need it report when they cannot run; with `ANYWARP_TEST_LONG` set they fail then. The others use objects
+//! that are recorded for the tests of `gcn`.
 
 #[allow(dead_code, reason = "each test that includes these files uses part of them")]
 mod library;
@@ -26,6 +26,7 @@ const INVALID_IMAGE: u32 = 200;
 const NO_BINARY: u32 = 209;
 const INVALID_KERNEL_FILE: u32 = 218;
 const ILLEGAL_ADDRESS: u32 = 700;
+const LAUNCH_FAILURE: u32 = 719;
 const NOT_SUPPORTED: u32 = 801;
 
 const GFX906: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.gfx906.hsaco");
@@ -171,7 +172,38 @@ fn faults_have_addresses() {
         assert_eq!((code, (hip.hipDeviceSynchronize)()), (0, ILLEGAL_ADDRESS));
         return;
     };
-    assert!(told.contains("in kernel `fill` (at 0x"), "{told}");
+    assert!(told.contains("in kernel `fill`, at 0x") && told.contains(" of the code object"), "{told}");
+}
+
+/// A trap names the lanes that trapped, of a wave of 64 and of 32.
+#[test]
+fn traps_name_their_lanes() {
+    const NAME: &str = "traps_name_their_lanes";
+    if !ready() {
+        return;
+    }
+    for (arch, warp) in [("gfx906", 1), ("gfx1100", 2)] {
+        for engine in ["compiled", "interpreter"] {
+            let settings =
+                [("ANYWARP_HIP_ARCH", arch), ("ANYWARP_ENGINE", engine), ("ANYWARP_CACHE_DIR", "")];
+            let Some(told) = told_by_process(NAME, &settings) else {
+                let hip = hip();
+                let (arch, mut module) = (setting("ANYWARP_HIP_ARCH"), 0);
+                let bytes = Object::new(&arch, &["--no-gpu-bundle-output"]).bytes();
+                assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+                let (out, which) = (memory::<128>(), 70i32);
+                let pointer = out.as_ptr() as P;
+                let params = [at(&pointer), at(&which)];
+                let kernel = function(&hip, module, "trap_one");
+                let launch = hip.hipModuleLaunchKernel;
+                assert_eq!(launch(kernel, 1, 1, 1, 128, 1, 1, 0, 0, params.as_ptr(), null()), 0);
+                assert_eq!((hip.hipDeviceSynchronize)(), LAUNCH_FAILURE);
+                return;
+            };
+            let place = format!("thread (70, 0, 0), warp {warp}, lanes 0x00000040");
+            assert!(told.contains(&place), "{arch} {engine}: {told}");
+        }
+    }
 }
 
 /// A cooperative launch, whose groups of two waves wait for one another.

@@ -139,7 +139,8 @@ impl Launch {
             return Err(Error::InvalidConfiguration);
         }
         if self.work.contains(&0) {
-            refused::grid(function, [0; 3]);
+            let blocks = |axis: usize| self.work[axis].div_ceil(u64::from(self.block[axis])) as u32;
+            refused::grid(function, std::array::from_fn(blocks));
             return Err(Error::InvalidValue);
         }
         let most_shared = u64::try_from(most_dynamic_shared(function)).unwrap_or(0);
@@ -262,7 +263,8 @@ pub(super) fn launched(handle: Handle) -> Result<Arc<Function>> {
     if handle == 0 { Err(Error::InvalidHandle) } else { of(handle) }
 }
 
-/// The kernel of a host stub in a stream's context. As in HIP 7, a function or a library's kernel serves, too.
+/// The kernel of a host stub in a stream's context. As in HIP 7, a function or a library's kernel serves,
+/// too.
 pub(super) fn stub(host: u64, stream: &Stream) -> Result<Arc<Function>> {
     stub_in(host, stream.context()?)
 }

@@ -111,3 +111,11 @@ GLOBAL void grid_sync(int *marks, int *sums)
         wait();
     }
 }
+
+// One item traps.
+GLOBAL void trap_one(int *out, int which)
+{
+    if (ITEM == which)
+        __builtin_trap();
+    out[ITEM] = 1;
+}
