@@ -156,8 +156,8 @@ fn duplicate(descriptor: RawFd) -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(new) })
 }
 
-/// An error without the temporary file's name, which `tempfile` adds: the caller names the file that was asked
-/// for.
+/// An error without the temporary file's name, which `tempfile` adds: the caller names the file that was
+/// asked for.
 fn without_path(error: io::Error) -> io::Error {
     match error.to_string().rsplit_once(" at path \"") {
         Some((what, _)) => io::Error::new(error.kind(), what.to_owned()),
@@ -267,10 +267,10 @@ fn overwrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Blocks signals while it exists, so that an interruption leaves no temporary or partial file.
-struct Held(libc::sigset_t);
+pub(crate) struct Held(libc::sigset_t);
 
 impl Held {
-    fn all() -> Held {
+    pub(crate) fn all() -> Held {
         // SAFETY: sigset_t is plain data, which the calls initialise.
         unsafe {
             let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());

@@ -11,6 +11,7 @@ mod amd;
 mod commands;
 mod files;
 mod install;
+mod scratch;
 mod table;
 
 /// A GPU driver for machines without the GPU.

@@ -322,3 +322,60 @@ fn a_closed_pipe_ends_a_translation_quietly() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && told.is_empty(), "{} {told}", output.status);
 }
+
+/// A signal that ends `anywarp cc` leaves no folder behind; a signal that it was started to ignore does not
+/// end it.
+#[test]
+fn temporary_folders_go_with_the_command() {
+    for (signal, ignored) in [(libc::SIGTERM, false), (libc::SIGINT, false), (libc::SIGHUP, true)] {
+        let folder = folder("files-scratch");
+        // It says that it is clang, and then takes its time.
+        let clang = folder.0.join("clang");
+        let script =
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo 'clang version 19.1.7' && exit\nexec sleep 600\n";
+        fs::write(&clang, script).expect("a script");
+        fs::set_permissions(&clang, fs::Permissions::from_mode(0o755)).expect("it can be run");
+        let scratch = folder.0.join("scratch");
+        fs::create_dir(&scratch).expect("a folder");
+        let mut command = Command::new(ANYWARP);
+        command.args(["cc", "--clang"]).arg(&clang).args(["-c", "a.cu"]).current_dir(&folder.0);
+        command.env("TMPDIR", &scratch).stdin(Stdio::null()).process_group(0);
+        if ignored {
+            // SAFETY: signal may be called between fork and exec.
+            unsafe {
+                command.pre_exec(|| {
+                    libc::signal(libc::SIGHUP, libc::SIG_IGN);
+                    Ok(())
+                })
+            };
+        }
+        let mut child = command.spawn().expect("it starts");
+        let entries = || fs::read_dir(&scratch).expect("a folder").count();
+        while entries() == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let send = |number| {
+            // SAFETY: the process group of the child.
+            assert_eq!(unsafe { libc::kill(-(child.id() as i32), number) }, 0);
+        };
+        send(signal);
+        if ignored {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert_eq!(entries(), 1);
+            send(libc::SIGTERM);
+        }
+        let status = child.wait().expect("it ends");
+        let ended_by = if ignored { libc::SIGTERM } else { signal };
+        assert_eq!((status.signal(), entries()), (Some(ended_by), 0));
+    }
+}
+
+#[test]
+fn an_empty_name_of_clang_is_an_error() {
+    let folder = folder("files-no-clang");
+    let mut command = Command::new(ANYWARP);
+    let output = command.args(["cc", "a.cu"]).current_dir(&folder.0).env("ANYWARP_CLANG", "").output();
+    let output = output.expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("--clang"), "{told}");
+}

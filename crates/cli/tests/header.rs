@@ -1,6 +1,6 @@
 //! `include/cuda.h`: every version of C accepts it, the examples and the recorders compile with it, and
-//! everything that it declares is exported. `include/hip/`: C and C++ accept every file, and what they declare
-//! is exported.
+//! everything that it declares is exported. `include/hip/`: C and C++ accept every file, and what they
+//! declare is exported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,8 +66,8 @@ fn it_shares_the_uuid_with_the_runtimes_types() {
     }
 }
 
-/// The types that NVIDIA's `cudaTypedefs.h` takes from `cuda.h` for functions of older versions, with the sizes
-/// that they have there (CUDA 13.0).
+/// The types that NVIDIA's `cudaTypedefs.h` takes from `cuda.h` for functions of older versions, with the
+/// sizes that they have there (CUDA 13.0).
 #[test]
 fn it_has_the_types_of_older_functions() {
     const SIZES: [(&str, usize); 5] = [
@@ -162,8 +162,8 @@ fn what_it_declares_is_exported() {
     assert!(linked_names(&["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]).contains("cuMemcpyHtoD_v2_ptds"));
 }
 
-/// Exported functions that NVIDIA's `cuda.h` does not declare either, but the headers of OpenGL, EGL, VDPAU and
-/// debuggers, or none, by the start of their names.
+/// Exported functions that NVIDIA's `cuda.h` does not declare either, but the headers of OpenGL, EGL, VDPAU
+/// and debuggers, or none, by the start of their names.
 const IN_OTHER_HEADERS: [&str; 9] = [
     "cuEGL",
     "cuGL",

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use host::options::Options;
 
 use crate::install;
+use crate::scratch::Scratch;
 use arch::Arch;
 use arguments::{Input, Language, Request, Stage};
 use clang::Clang;
@@ -59,7 +60,7 @@ struct Job {
     request: Request,
     arches: Vec<Arch>,
     /// Holds our headers and what lies between the steps; removed at the end.
-    scratch: tempfile::TempDir,
+    scratch: Scratch,
 }
 
 /// Runs the subcommand; the exit status is clang's.
@@ -80,10 +81,7 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     for note in &request.notes {
         writeln!(io::stderr(), "anywarp cc: {note}")?;
     }
-    let scratch = tempfile::Builder::new()
-        .prefix("anywarp-cc-")
-        .tempdir()
-        .context("cannot create a folder for temporary files")?;
+    let scratch = Scratch::new("anywarp-cc-").context("cannot create a folder for temporary files")?;
     headers::write(scratch.path())?;
     let job = Job { clang, request, arches, scratch };
     match job.run(options) {

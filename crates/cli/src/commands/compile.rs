@@ -1,5 +1,5 @@
-//! `anywarp compile`: a file's errors, its kernels' resources, and the output of each compiler stage. The file is
-//! PTX or AMD code.
+//! `anywarp compile`: a file's errors, its kernels' resources, and the output of each compiler stage. The
+//! file is PTX or AMD code.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -237,6 +237,12 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     image::until_nul(bytes).len() < bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1)
 }
 
+/// Whether a file is named as sources in CUDA or HIP C++ are.
+fn is_source(file: &std::path::Path) -> bool {
+    file.extension()
+        .is_some_and(|e| ["cu", "cuh", "hip", "c", "cc", "cpp", "cxx"].iter().any(|known| e == *known))
+}
+
 /// Runs the subcommand. The exit status is 1 if the text has errors.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Uniformity | Stage::Ranges)) {
@@ -269,7 +275,15 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
                 "{name} is not PTX text; `anywarp extract` lists the device code in programs and containers"
             )
         }
-        Err(error) => return Ok(failed(&name, &error)),
+        Err(error) => {
+            let code = failed(&name, &error);
+            if is_source(&args.file) {
+                eprintln!(
+                    "{name} is a source: `anywarp cc --ptx` compiles it to PTX, `anywarp cc` to a program"
+                );
+            }
+            return Ok(code);
+        }
     };
     let output = shown(&args, &name, &program, &text)?;
     std::io::stdout().write_all(output.as_bytes())?;

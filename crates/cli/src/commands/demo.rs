@@ -9,6 +9,7 @@ use host::options::Options;
 
 use super::run::environment;
 use crate::install;
+use crate::scratch::Scratch;
 
 /// Compile the CUDA guide's vector addition with cc and run it on this machine's CPU
 #[derive(clap::Args)]
@@ -32,10 +33,7 @@ const FILES: [(&str, &str); 4] = [
 /// Runs the subcommand; the exit status is the program's.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let folder = install::library_folder(options)?;
-    let scratch = tempfile::Builder::new()
-        .prefix("anywarp-demo-")
-        .tempdir()
-        .context("cannot create a folder for temporary files")?;
+    let scratch = Scratch::new("anywarp-demo-").context("cannot create a folder for temporary files")?;
     let at = |name: &str| scratch.path().join(name);
     for (name, text) in FILES {
         fs::write(at(name), text).with_context(|| format!("cannot write {}", at(name).display()))?;
