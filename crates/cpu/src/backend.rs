@@ -484,7 +484,8 @@ impl ModuleCode {
         self.ids.iter().position(|&known| known == id)
     }
 
-    /// Runs one grid; returns what its kernel has asked for. `depth`: how many launches by kernels lead to it.
+    /// Runs one grid; returns what its kernel has asked for. `depth`: how many launches by kernels lead to
+    /// it.
     pub(crate) fn run_grid(
         &self,
         launch: &LaunchRequest<'_>,

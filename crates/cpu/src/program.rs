@@ -136,8 +136,8 @@ impl Program {
         Program { modules, codes, targets, refused, variables, has_addresses: false, maker }
     }
 
-    /// Names a line in messages: with the source that it was compiled from, if that is known. In AMD's code a line
-    /// is an address.
+    /// Names a line in messages: with the source that it was compiled from, if that is known. In AMD's code a
+    /// line is an address.
     pub fn place(&self, line: u32) -> String {
         match self.source_of(line) {
             _ if self.has_addresses => format!("{line:#x} of the code object"),
@@ -151,8 +151,8 @@ impl Program {
         self.refused.get(&kernel).map(String::as_str)
     }
 
-    /// Whether a kernel turns out to be one that cannot run when it is lowered, which happens now if the module is
-    /// one of which that is not known at load. The log has the reason.
+    /// Whether a kernel turns out to be one that cannot run when it is lowered, which happens now if the
+    /// module is one of which that is not known at load. The log has the reason.
     pub fn refused_on_demand(&self, kernel: FuncId) -> bool {
         self.has_addresses && self.module_of(kernel).functions.get(kernel.index()).is_some_and(|f| f.external)
     }

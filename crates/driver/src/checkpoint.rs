@@ -137,8 +137,8 @@ fn change(from: State, to: State) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::NotPermitted`]: the caller is a host function of a stream, which would wait for itself.
-/// [`Error::IllegalState`]: it is locked already. [`Error::NotReady`]: the work did not end in time, or the lock
-/// was withdrawn; the process runs on.
+/// [`Error::IllegalState`]: it is locked already. [`Error::NotReady`]: the work did not end in time, or the
+/// lock was withdrawn; the process runs on.
 fn lock_process(limit: Option<Duration>, withdrawn: Option<&dyn Fn() -> bool>) -> Result<()> {
     if stream::in_host_function() {
         return Err(Error::NotPermitted);

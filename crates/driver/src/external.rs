@@ -1,8 +1,8 @@
 //! Memory and semaphores of others, by file descriptor.
 //!
-//! External memory is a file that can be mapped: a memory file, or what `cuMemExportToShareableHandle` returned.
-//! A binary semaphore is an eventfd: a signal adds 1, a wait takes it. A timeline semaphore is a memory file
-//! whose first eight bytes are the value.
+//! External memory is a file that can be mapped: a memory file, or what `cuMemExportToShareableHandle`
+//! returned. A binary semaphore is an eventfd: a signal adds 1, a wait takes it. A timeline semaphore is a
+//! memory file whose first eight bytes are the value.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -214,8 +214,8 @@ impl Semaphore {
         }
     }
 
-    /// Waits for a signal; a timeline for this value. Process exit also ends the wait, and so does `go_on` when it
-    /// fails.
+    /// Waits for a signal; a timeline for this value. Process exit also ends the wait, and so does `go_on`
+    /// when it fails.
     pub(crate) fn wait(&self, value: u64, go_on: impl Fn() -> Result<()>) -> Result<()> {
         loop {
             let reached = match &self.shared {

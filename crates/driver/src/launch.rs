@@ -36,8 +36,8 @@ pub struct Config {
     pub preferred_cluster: Option<[u32; 3]>,
 }
 
-/// Checks a launch against the device and the kernel, and adds the kernel's required cluster size. The log names
-/// the cause of a refusal.
+/// Checks a launch against the device and the kernel, and adds the kernel's required cluster size. The log
+/// names the cause of a refusal.
 pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     let device = function.device();
     let within = |sizes: [u32; 3], limits: [i32; 3]| {

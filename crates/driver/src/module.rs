@@ -50,8 +50,8 @@ pub struct Report {
     pub wall_time: f32,
 }
 
-/// The log text for an image of unknown format. It is as long as the hardware driver's, because programs see the
-/// length (`jit.garbage.log` in `tests/probe`).
+/// The log text for an image of unknown format. It is as long as the hardware driver's, because programs see
+/// the length (`jit.garbage.log` in `tests/probe`).
 pub const NO_IMAGE: &str = "error   : unknown format: expected PTX, fatbin, or linked image";
 
 /// The texts in a container that suit a device. Errors go to the report. A container without a text for the

@@ -1,5 +1,5 @@
-//! What the log says of launches that are refused: a line for each cause, the first time that a function meets it.
-//! The status alone says no more than "invalid argument".
+//! What the log says of launches that are refused: a line for each cause, the first time that a function
+//! meets it. The status alone says no more than "invalid argument".
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -105,11 +105,11 @@ pub struct Launch<'a> {
     pub cooperative: bool,
     /// The most workers that may take part, including the caller; `None` for all.
     pub most_workers: Option<u32>,
-    /// How many workers run launches that have [`Launch::most_workers`] together; `None` if this one has them for
-    /// itself.
+    /// How many workers run launches that have [`Launch::most_workers`] together; `None` if this one has them
+    /// for itself.
     pub busy: Option<&'a AtomicU32>,
-    /// The time that the launch by the host has taken to which this one belongs: kernels launch kernels, and the
-    /// watchdog counts all of them.
+    /// The time that the launch by the host has taken to which this one belongs: kernels launch kernels, and
+    /// the watchdog counts all of them.
     pub spent: Duration,
     /// Number of the launch (`%gridid`).
     pub id: u64,
@@ -117,8 +117,8 @@ pub struct Launch<'a> {
     pub host: &'a dyn Host,
 }
 
-/// How long a launch waits for workers that run others of its share. Those may wait for this one, so it runs on
-/// the calling thread then.
+/// How long a launch waits for workers that run others of its share. Those may wait for this one, so it runs
+/// on the calling thread then.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Launch<'_> {

@@ -205,8 +205,8 @@ impl Pool {
         }
     }
 
-    /// Waits until the epoch is not `seen`, and looks for `patience` before it sleeps. Returns how long to look
-    /// the next time.
+    /// Waits until the epoch is not `seen`, and looks for `patience` before it sleeps. Returns how long to
+    /// look the next time.
     fn idle(&self, seen: u32, patience: Duration) -> Duration {
         let changed = || self.epoch.0.load(Ordering::SeqCst) != seen;
         let start = Instant::now();

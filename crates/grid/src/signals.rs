@@ -63,8 +63,8 @@ pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut
                 leave(gate, registers, Crash { signal, code, address, ip, overflow });
                 return true;
             }
-            // The runtime accesses memory for the kernel, such as a texture's. It may own something, so it goes
-            // on, and the launch fails.
+            // The runtime accesses memory for the kernel, such as a texture's. It may own something, so it
+            // goes on, and the launch fails.
             if is_access(signal) && host::mapped::recover(signal, address, true) {
                 gate.lost(Crash { signal, code, address, ip, overflow });
                 return true;
@@ -181,8 +181,8 @@ pub(crate) fn prepare_thread() {
     }
 }
 
-/// Prepares the calling thread for accesses that may fault outside a kernel, as [`copy_guarded`] makes them, or
-/// [`host::mapped::during`]. The result must be kept until they are done.
+/// Prepares the calling thread for accesses that may fault outside a kernel, as [`copy_guarded`] makes them,
+/// or [`host::mapped::during`]. The result must be kept until they are done.
 ///
 /// [`copy_guarded`]: crate::copy_guarded
 pub fn ready() -> Option<Turn> {

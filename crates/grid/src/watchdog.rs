@@ -65,8 +65,8 @@ impl Watchdog {
         self.changed.notify_one();
     }
 
-    /// Fails `job` with [`FaultKind::Timeout`] if it and what was spent before it take longer than `time`. The
-    /// watch must be removed with `forget` before the job is dropped.
+    /// Fails `job` with [`FaultKind::Timeout`] if it and what was spent before it take longer than `time`.
+    /// The watch must be removed with `forget` before the job is dropped.
     pub(crate) fn limit(self: &Arc<Self>, job: &Job, time: Duration) {
         self.add(job, Some(time), time.saturating_sub(job.launch.spent));
     }

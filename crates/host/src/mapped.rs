@@ -1,9 +1,10 @@
 //! Pages that the driver's work may find missing or closed.
 //!
-//! An access beyond the end of a truncated file raises SIGBUS, one to pages whose rights were withdrawn SIGSEGV.
-//! [`recover`], which the handlers of both signals call, puts a page in the place of the missing one, so that the
-//! access and the process go on: an empty page, or a copy if the contents can be read. The memory itself is not
-//! written. [`lost`], [`during`] and [`Watched::is_lost`] tell, so that the work that used it can fail.
+//! An access beyond the end of a truncated file raises SIGBUS, one to pages whose rights were withdrawn
+//! SIGSEGV. [`recover`], which the handlers of both signals call, puts a page in the place of the missing
+//! one, so that the access and the process go on: an empty page, or a copy if the contents can be read. The
+//! memory itself is not written. [`lost`], [`during`] and [`Watched::is_lost`] tell, so that the work that
+//! used it can fail.
 
 use std::cell::Cell;
 use std::ptr;
@@ -62,7 +63,8 @@ pub fn watch(start: u64, size: u64) -> Watched {
     watch_for_kernels(start, size)
 }
 
-/// Watches a range of whole pages that only kernels may find missing: what else the driver does holds its memory.
+/// Watches a range of whole pages that only kernels may find missing: what else the driver does holds its
+/// memory.
 pub fn watch_for_kernels(start: u64, size: u64) -> Watched {
     let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     let unused = entries().find(|entry| entry.end.load(Ordering::Acquire) == 0);
@@ -123,8 +125,8 @@ pub fn any() -> bool {
     ANY.load(Ordering::Acquire)
 }
 
-/// Runs work of the driver. Returns its result, and whether it lost contents of watched ranges. The caller has
-/// prepared the thread's signals.
+/// Runs work of the driver. Returns its result, and whether it lost contents of watched ranges. The caller
+/// has prepared the thread's signals.
 pub fn during<T>(work: impl FnOnce() -> T) -> (T, bool) {
     struct Leave;
     impl Drop for Leave {
@@ -143,8 +145,8 @@ pub fn during<T>(work: impl FnOnce() -> T) -> (T, bool) {
 }
 
 /// For the handlers of SIGBUS and SIGSEGV: whether the address is in a watched range and can now be accessed.
-/// `is_ours`: the thread is known to run the driver's work. Otherwise it must be in [`during`], unless the signal
-/// is SIGBUS, since the program may read its managed memory.
+/// `is_ours`: the thread is known to run the driver's work. Otherwise it must be in [`during`], unless the
+/// signal is SIGBUS, since the program may read its managed memory.
 pub fn recover(signal: i32, address: usize, is_ours: bool) -> bool {
     RECOVERING.fetch_add(1, Ordering::SeqCst);
     let recovered = recover_now(signal, address, is_ours);
@@ -175,8 +177,8 @@ fn recover_now(signal: i32, address: usize, is_ours: bool) -> bool {
     replaced
 }
 
-/// Maps a private page in the place of another, with its contents if they can be read. Makes system calls only,
-/// which a signal handler may do.
+/// Maps a private page in the place of another, with its contents if they can be read. Makes system calls
+/// only, which a signal handler may do.
 fn replace(page: usize) -> bool {
     let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a new page at an address that the kernel chooses.
@@ -186,8 +188,8 @@ fn replace(page: usize) -> bool {
     }
     let into = libc::iovec { iov_base: fresh, iov_len: PAGE };
     let from = libc::iovec { iov_base: page as *mut libc::c_void, iov_len: PAGE };
-    // SAFETY: the call writes to the new page only; it fails for contents that cannot be read. The page that is
-    // replaced is one of a watched range, which the driver owns.
+    // SAFETY: the call writes to the new page only; it fails for contents that cannot be read. The page that
+    // is replaced is one of a watched range, which the driver owns.
     unsafe {
         libc::process_vm_readv(libc::getpid(), &raw const into, 1, &raw const from, 1, 0);
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;

@@ -107,7 +107,8 @@ impl Other {
         !self.from.buffer().is_empty() || unsafe { libc::poll(&raw mut poll, 1, 200) } > 0
     }
 
-    /// Returns when its calls wait for a lock that another thread or process has asked for; a question is left.
+    /// Returns when its calls wait for a lock that another thread or process has asked for; a question is
+    /// left.
     fn waits_for_lock(&mut self) {
         loop {
             self.tell(READ);

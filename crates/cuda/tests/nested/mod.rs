@@ -13,8 +13,8 @@ const NAMED: u64 = 0;
 const TAIL: u64 = 3;
 const FORGET: u64 = 4;
 
-/// `start` launches a kernel with two parameters and returns the status. `note` appends a number to a log, whose
-/// first word counts.
+/// `start` launches a kernel with two parameters and returns the status. `note` appends a number to a log,
+/// whose first word counts.
 const CALLS: &str = "
 .extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 k, .param .align 4 .b8 g[12],
     .param .align 4 .b8 b[12], .param .b32 s);

@@ -357,8 +357,8 @@ const LAUNCHES: &str = "
 .visible .entry exact() .reqntid 32, 2, 1 { ret; }
 ";
 
-/// Launches that are refused, each twice: the kernel, the grid, the block, the dynamic shared memory, whether it
-/// is cooperative; the status; what the log says.
+/// Launches that are refused, each twice: the kernel, the grid, the block, the dynamic shared memory, whether
+/// it is cooperative; the status; what the log says.
 type Refused = (&'static str, [u32; 3], [u32; 3], u32, bool, u32, &'static str);
 
 const REFUSED: [Refused; 8] = [

@@ -6,8 +6,9 @@
 //! earlier one had; the answer repeats it. One process asks at a time, by taking the page with its own
 //! number.
 //!
-//! The process that is asked may be stopped (SIGSTOP), so the other one may withdraw a request until it is done:
-//! each side changes the word of the request atomically, from asked to claimed to finished, or to withdrawn.
+//! The process that is asked may be stopped (SIGSTOP), so the other one may withdraw a request until it is
+//! done: each side changes the word of the request atomically, from asked to claimed to finished, or to
+//! withdrawn.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -240,8 +241,8 @@ impl Other {
         }
     }
 
-    /// Asks it to change its state. `limit`: how long a lock may wait for others that ask, for the process and
-    /// for its work.
+    /// Asks it to change its state. `limit`: how long a lock may wait for others that ask, for the process
+    /// and for its work.
     ///
     /// # Errors
     /// As the process answers. [`Error::OperatingSystem`]: it has ended. [`Error::NotReady`]: not in time.

@@ -297,8 +297,8 @@ fn protection(access: u32) -> Option<i32> {
     }
 }
 
-/// Maps what belongs to reserved ranges again, after work has met closed or unmapped pages there and was given
-/// others ([`host::mapped`]).
+/// Maps what belongs to reserved ranges again, after work has met closed or unmapped pages there and was
+/// given others ([`host::mapped`]).
 pub(crate) fn restore() {
     let space = lock(&SPACE);
     for (&start, reserved) in &space.reserved {

@@ -7,8 +7,8 @@ use crate::stream::{Operation, Policy, Stream};
 
 use super::Allocation;
 
-/// Bytes that are copied or filled between two looks at whether memory is gone: each of its pages costs a signal
-/// and a page.
+/// Bytes that are copied or filled between two looks at whether memory is gone: each of its pages costs a
+/// signal and a page.
 const PART: u64 = 4 << 20;
 
 /// A block of rows to copy between checked plain addresses.

@@ -1,8 +1,8 @@
 //! The reserved address range for device memory.
 //!
 //! Small allocations share blocks of 2 MiB, at multiples of 512 bytes: those that other processes may open in
-//! one kind of block, the others in another. Larger ones have their own pages, followed by a guard page. Unused pages are inaccessible, so a kernel that reads or writes out of bounds
-//! faults.
+//! one kind of block, the others in another. Larger ones have their own pages, followed by a guard page.
+//! Unused pages are inaccessible, so a kernel that reads or writes out of bounds faults.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -44,7 +44,8 @@ impl Ranges {
         self.join(start, size, |_| true);
     }
 
-    /// Gives a part of a block: no allocation reaches into the next block, which may lie elsewhere in the file.
+    /// Gives a part of a block: no allocation reaches into the next block, which may lie elsewhere in the
+    /// file.
     fn give_part(&mut self, start: u64, size: u64) {
         self.join(start, size, |border| !border.is_multiple_of(BLOCK));
     }
@@ -350,8 +351,8 @@ pub(super) fn is_in_file(base: u64, size: u64) -> bool {
     space().is_some_and(|space| lock(space).files.find(start, bytes).is_some())
 }
 
-/// Passes the file in which an allocation of `size` bytes lies, and its offset there, to `then`. Memory that lies
-/// in none is moved to one: [`Files::take_over`].
+/// Passes the file in which an allocation of `size` bytes lies, and its offset there, to `then`. Memory that
+/// lies in none is moved to one: [`Files::take_over`].
 pub(super) fn share<T>(
     base: u64,
     size: u64,

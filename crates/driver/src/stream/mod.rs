@@ -48,8 +48,8 @@ impl Point {
             || self.inside.as_ref().is_some_and(|reached| reached.load(Ordering::Acquire))
     }
 
-    /// Whether it is reached, for a program that asks again until it is: without dispatchers, which the system
-    /// may refuse, the calling thread runs the stream's work.
+    /// Whether it is reached, for a program that asks again until it is: without dispatchers, which the
+    /// system may refuse, the calling thread runs the stream's work.
     pub fn poll(&self) -> bool {
         if !self.reached() && dispatcher().is_missing() && !self.stream.waits_for_caller() {
             self.stream.drain(self.sequence);
@@ -318,7 +318,8 @@ impl Stream {
         lock(&self.freeing).pending += bytes;
     }
 
-    /// Promises up to so many bytes that the stream will free to memory that is used after that; returns how many.
+    /// Promises up to so many bytes that the stream will free to memory that is used after that; returns how
+    /// many.
     pub(crate) fn promise(&self, bytes: u64) -> u64 {
         let mut freeing = lock(&self.freeing);
         let promised = bytes.min(freeing.pending - freeing.promised);
@@ -326,8 +327,8 @@ impl Stream {
         promised
     }
 
-    /// An operation frees bytes now, or a promise is taken back. What was promised and is no longer to come counts
-    /// as used.
+    /// An operation frees bytes now, or a promise is taken back. What was promised and is no longer to come
+    /// counts as used.
     pub(crate) fn keep_promise(&self, device: u32, freed: u64, taken_back: u64) {
         let due = {
             let mut freeing = lock(&self.freeing);
@@ -340,8 +341,8 @@ impl Stream {
         memory::kept(device, due);
     }
 
-    /// Waits until `done` returns a result. `None` if all work has ended before, or if none has ended for a while:
-    /// the stream may wait for the caller.
+    /// Waits until `done` returns a result. `None` if all work has ended before, or if none has ended for a
+    /// while: the stream may wait for the caller.
     pub(crate) fn wait_for<T>(self: &Arc<Self>, mut done: impl FnMut() -> Option<T>) -> Option<T> {
         if dispatcher().is_missing() {
             self.synchronize();
