@@ -188,7 +188,7 @@ fn traps_name_their_lanes() {
                 [("ANYWARP_HIP_ARCH", arch), ("ANYWARP_ENGINE", engine), ("ANYWARP_CACHE_DIR", "")];
             let Some(told) = told_by_process(NAME, &settings) else {
                 let hip = hip();
-                let (arch, mut module) = (setting("ANYWARP_HIP_ARCH"), 0);
+                let (arch, mut module) = (std::env::var("ANYWARP_HIP_ARCH").expect("an architecture"), 0);
                 let bytes = Object::new(&arch, &["--no-gpu-bundle-output"]).bytes();
                 assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
                 let (out, which) = (memory::<128>(), 70i32);
