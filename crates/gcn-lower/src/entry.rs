@@ -23,8 +23,7 @@ pub(crate) fn lower(
     kernel: &Kernel,
     mut code: Code,
 ) -> std::result::Result<Function, Vec<Error>> {
-    let generation = code.target.generation;
-    let mut state = Registers::new(&kernel.name, code.lanes, generation);
+    let mut state = Registers::new(&kernel.name, code.lanes, code.target);
     let at_entry = |message| vec![Error { address: code.entry, message }];
     let (info, layout) = launch::info(object, kernel);
     if let Some(p) =
@@ -66,7 +65,7 @@ pub(crate) fn lower(
 
 /// Whether an instruction can be lowered by itself.
 pub(crate) fn lowers(inst: &Inst, target: Target, lanes: u32) -> Result<Function> {
-    let mut state = Registers::new("one", lanes, target.generation);
+    let mut state = Registers::new("one", lanes, target);
     state.begin(false);
     state.func.slots.push(Slot { name: "scratch".to_owned(), size: 16, align: 16 });
     state.scratch = Some(0);

@@ -109,6 +109,11 @@ impl Registers {
                         (None, number) => self.evaluate(scope, number, ty)?,
                     });
                 }
+                let name = match *name {
+                    "fp8" if self.has_ocp_floats() => "fp8_ocp",
+                    "bf8" if self.has_ocp_floats() => "bf8_ocp",
+                    name => name,
+                };
                 if let Some((parameters, meaning)) = scope.table.definitions.get(name) {
                     let names = parameters.iter().copied().zip(args).collect();
                     let inner = Scope { names, fmt: scope.fmt, exact: scope.exact, table: scope.table };

@@ -232,13 +232,23 @@ impl Registers {
         (self.select(own, a, mantissa), self.select(own, none, exponent))
     }
 
-    /// An f32 as a float of 8 bits of gfx942, rounded to nearest even: with four bits of exponent, or with five.
-    /// What is too large becomes the NaN, as does an infinity.
+    /// Whether floats of 8 bits are those of the Open Compute Project, rather than gfx942's.
+    pub fn has_ocp_floats(&self) -> bool {
+        self.ocp_floats
+    }
+
+    /// An f32 as a float of 8 bits, rounded to nearest even: with four bits of exponent, or with five. What is too
+    /// large becomes the NaN, as does an infinity, or the infinity of the format that has one.
     pub fn narrowed_float(&mut self, a: Value, five: bool) -> Value {
         // Bits of the fraction, the exponent of the least normal number, the greatest number, and the f32 that
         // brings the exponent to its bias.
-        let (bits, least, most, bias) =
-            if five { (2, -15, 57344.0, 0x0800_0000) } else { (3, -7, 240.0, 0x0400_0000) };
+        let ocp = self.has_ocp_floats();
+        let (bits, least, most, bias) = match (five, ocp) {
+            (true, false) => (2, -15, 57344.0, 0x0800_0000),
+            (false, false) => (3, -7, 240.0, 0x0400_0000),
+            (true, true) => (2, -14, 57344.0, 0x0780_0000),
+            (false, true) => (3, -6, 448.0, 0x0380_0000),
+        };
         let wide = self.widened(Fmt::F32, a);
         let exponent = self.double_exponent(wide);
         let (least, most) = (self.word(least as u32), self.double(most));
@@ -264,6 +274,16 @@ impl Registers {
         let high = self.shift(ShiftOp::ShrU, value, by);
         let negative = self.int(IntOp::And, high, sign);
         let result = self.int(IntOp::Or, size, negative);
+        if ocp {
+            let mut large = self.word(0x7f);
+            if five {
+                let number = self.ordered(FloatCmp::Eq, Fmt::F64, wide, wide);
+                let infinity = self.word(0x7c);
+                large = self.select(number, infinity, large);
+            }
+            let large = self.int(IntOp::Or, large, negative);
+            return self.select(fits, result, large);
+        }
         let some = self.is_not_zero(size);
         let result = self.select(some, result, none);
         self.select(fits, result, sign)

@@ -1,10 +1,13 @@
 //! Images: the texture unit does them, on the object whose handle is in the last word of the descriptor
-//! (`texture::record`). The sampler's descriptor is not read: an object has its own.
+//! (`texture::record`). Of the sampler's descriptor only the comparison is read: an object has its own.
+//!
+//! Samples that do not name a level or derivatives take these from the lanes of a quad: four neighbours, of
+//! which the second is to the right of the first and the third below it.
 
 use gcn::Generation;
 use gcn::isa::{Inst, Mod, Role, Value as Place};
-use texture::access::{Access, Geometry, Level, Operation};
-use wave::op::{IntCmp, IntOp, Op, ShiftOp, Space};
+use texture::access::{Access, Geometry, Image, Level, Operation};
+use wave::op::{FloatMode, FloatOp, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -20,16 +23,22 @@ const HANDLE: usize = 7;
 const DESCRIPTOR: u16 = 8;
 
 /// The geometries by the field `dim`; the last two have several samples for each texel.
-const DIMENSIONS: [Option<Geometry>; 8] = [
-    Some(Geometry::D1),
-    Some(Geometry::D2),
-    Some(Geometry::D3),
-    Some(Geometry::Cube),
-    Some(Geometry::A1),
-    Some(Geometry::A2),
-    None,
-    None,
+const DIMENSIONS: [Geometry; 8] = [
+    Geometry::D1,
+    Geometry::D2,
+    Geometry::D3,
+    Geometry::Cube,
+    Geometry::A1,
+    Geometry::A2,
+    Geometry::D2,
+    Geometry::A2,
 ];
+
+/// The first of them.
+const MULTISAMPLED: u32 = 6;
+
+/// The comparison in the first word of a sampler's descriptor: its lowest bit, and its bits.
+const COMPARISON: (u32, u32) = (12, 3);
 
 /// gfx12's names of atomics, and the older ones.
 const ATOMICS: &[(&str, &str)] = &[
@@ -50,30 +59,37 @@ const ATOMICS: &[(&str, &str)] = &[
 fn described(rest: &str) -> Result<Access> {
     let plain = |operation| Access { operation, ..Access::default() };
     let level = if rest.contains("_mip") { Level::Level } else { Level::Base };
-    match rest {
-        "load" | "load_mip" => return Ok(Access { level, ..plain(Operation::ImageLoad) }),
-        "store" | "store_mip" => return Ok(Access { level, ..plain(Operation::ImageStore) }),
-        "get_resinfo" => return Ok(plain(Operation::ImageSize)),
-        _ => {}
+    let memory = match (rest.strip_prefix("load"), rest.strip_prefix("store")) {
+        (Some(words), _) => Some((Operation::ImageLoad, words)),
+        (_, Some(words)) => Some((Operation::ImageStore, words)),
+        _ => None,
+    };
+    if let Some((operation, words)) = memory {
+        let has = |word: &str| words.split('_').any(|w| w == word);
+        let image = Image { raw: has("pck"), signed: has("sgn"), ..Image::default() };
+        return Ok(Access { level, image, ..plain(operation) });
     }
-    if rest.starts_with("load") || rest.starts_with("store") {
-        return Err("images without conversion (pck) are not supported".to_owned());
+    match rest {
+        "get_resinfo" => return Ok(plain(Operation::ImageSize)),
+        "get_lod" => return Ok(Access { level: Level::Quad, ..plain(Operation::ImageLevel) }),
+        "msaa_load" => return Ok(plain(Operation::ImageLoad)),
+        _ => {}
     }
     let (operation, words) = match (rest.strip_prefix("sample"), rest.strip_prefix("gather4")) {
         (Some(words), _) => (Operation::ImageSample, words),
         (_, Some(words)) => (Operation::ImageGather, words),
         _ => return Err("this image instruction is not supported".to_owned()),
     };
-    let mut access = plain(operation);
+    let mut access = Access { level: Level::Quad, ..plain(operation) };
     for word in words.split('_').filter(|w| !w.is_empty()) {
         match word {
-            "lz" => {}
+            "lz" => access.level = Level::Base,
             "l" => access.level = Level::Level,
             "d" | "cd" => access.level = Level::Gradient,
             "o" => access.offsets = true,
-            "c" => return Err("comparing with a reference is not supported".to_owned()),
-            "b" => return Err("a bias of the level is not supported".to_owned()),
-            "cl" => return Err("a lower bound of the level is not supported".to_owned()),
+            "c" => access.image.compare = true,
+            "b" => access.image.bias = true,
+            "cl" => access.image.least = true,
             // `image_words` makes them of 32 bits.
             "g16" => {}
             _ => return Err("this image instruction is not supported".to_owned()),
@@ -85,41 +101,91 @@ fn described(rest: &str) -> Result<Access> {
 impl Registers {
     /// An image instruction.
     pub fn image(&mut self, inst: &Inst, rest: &str) -> Result<()> {
-        if inst.modifier(Mod::Tfe) == 1 || inst.modifier(Mod::Lwe) == 1 {
-            return Err("the state of a texture (tfe, lwe) is not supported".to_owned());
-        }
         let before_gfx10 = self.generation < Generation::Gfx10;
         if !before_gfx10 && inst.modifier(Mod::R128) == 1 {
             return Err("descriptors of 128 bits are not supported".to_owned());
         }
-        let sampled = inst.operand(Role::Ssamp).is_some();
-        if sampled && inst.modifier(Mod::Unorm) == 1 {
-            return Err(
-                "coordinates that the instruction says are not normalised are not supported".to_owned()
-            );
+        let status = inst.modifier(Mod::Tfe) == 1;
+        if inst.modifier(Mod::Lwe) == 1 && !status || status && rest.starts_with("atomic_") {
+            return Err("this state of a texture (tfe, lwe) is not supported".to_owned());
         }
         if let Some(rest) = rest.strip_prefix("atomic_") {
             return self.image_atomic(inst, rest);
         }
+        let sampled = inst.operand(Role::Ssamp).is_some();
         let mut access = described(rest)?;
-        access.geometry = self.geometry(inst)?;
+        access.geometry = self.geometry(inst);
         access.halves = inst.modifier(Mod::D16) == 1;
+        access.image.texels = sampled && inst.modifier(Mod::Unorm) == 1;
+        if self.generation == Generation::Gfx90a && access.level == Level::Quad {
+            // Its only sample is what compilers make of one of the first level, too.
+            access.level = Level::Base;
+        }
         let mask = inst.modifier(Mod::Dmask);
         access.channel = mask.trailing_zeros() as u8 & 3;
         let mut args = vec![self.image_handle(inst)?];
-        args.extend(self.image_words(inst, access, sampled)?);
+        if access.image.compare {
+            let word = self.words(operand(inst, Role::Ssamp)?.value, 1)?[0];
+            let (low, bits) = COMPARISON;
+            let (low, bits) = (self.word(low), self.word(bits));
+            args.push(self.op1(Op::Bfe { signed: false, ty: Ty::I32 }, &[word, low, bits]));
+        }
+        args.extend(self.image_words(inst, access, sampled && rest != "msaa_load")?);
         if access.operation == Operation::ImageStore {
             args.extend(self.image_data(inst, mask, access.halves)?);
             self.op(Op::Texture(access), &args);
             return Ok(());
         }
+        let first = first_vgpr(inst, Role::Vdata)?;
         let all = self.op(Op::Texture(access), &args);
-        let channels: Vec<Value> = match access.operation {
+        let chosen = |k: usize| mask >> k & 1 == 1;
+        let mut channels: Vec<Value> = match access.operation {
             Operation::ImageGather => all.to_vec(),
-            _ => (0..4).filter(|k| mask >> k & 1 == 1).filter_map(|k| all.get(k as usize).copied()).collect(),
+            // Objects have one sample for each texel; the others are 0.
+            _ if rest == "msaa_load" => vec![all[usize::from(access.channel)]],
+            _ => all.iter().enumerate().filter(|(k, _)| chosen(*k)).map(|(_, v)| *v).collect(),
         };
-        self.set_channels(first_vgpr(inst, Role::Vdata)?, &channels, access.halves);
+        if inst.control(Mod::Dim).is_some_and(|dim| dim >= MULTISAMPLED) {
+            let fragment = self.fragment(inst, access.geometry)?;
+            let given = self.is_not_zero(fragment);
+            let zero = self.word(0);
+            channels.iter_mut().for_each(|value| *value = self.select(given, zero, *value));
+            let bits = u32::from(operand(inst, Role::Vdata)?.bits) - if status { 32 } else { 0 };
+            let each = if access.halves { 16 } else { 32 };
+            if rest == "msaa_load" {
+                channels.resize((bits / each) as usize, zero);
+            }
+        }
+        self.set_channels(first, &channels, access.halves);
+        if status {
+            // All parts of an object are there.
+            let count = if access.halves { channels.len().div_ceil(2) } else { channels.len() };
+            let zero = self.word(0);
+            self.set_vector(first + count as u16, zero);
+        }
         Ok(())
+    }
+
+    /// The number of the sample, which is the last address.
+    fn fragment(&mut self, inst: &Inst, geometry: Geometry) -> Result<Value> {
+        let words = self.address_words(inst)?;
+        let at = if geometry == Geometry::A2 { 3 } else { 2 };
+        let missing = "the instruction has no number of a sample";
+        if inst.modifier(Mod::A16) == 0 {
+            return Ok(*words.get(at).ok_or(missing)?);
+        }
+        let word = *words.get(at / 2).ok_or(missing)?;
+        Ok(self.short_words(word, false)[at % 2])
+    }
+
+    /// The registers with the address.
+    fn address_words(&mut self, inst: &Inst) -> Result<Vec<Value>> {
+        let mut registers = Vec::new();
+        for o in inst.operands.iter().filter(|o| o.role == Role::Vaddr) {
+            let Place::Vgpr(first) = o.value else { return Err("the address is no VGPR".to_owned()) };
+            registers.extend((0..o.bits / 32).map(|k| first + k));
+        }
+        Ok(registers.iter().map(|r| self.get(Reg::Vector(*r))).collect())
     }
 
     /// Writes channels to consecutive registers: a word each, or two of 16 bits in a word.
@@ -158,15 +224,9 @@ impl Registers {
     }
 
     /// The geometry that an instruction says.
-    fn geometry(&self, inst: &Inst) -> Result<Geometry> {
-        match inst.control(Mod::Dim) {
-            None => Ok(Geometry::Own),
-            Some(dim) => DIMENSIONS
-                .get(dim as usize)
-                .copied()
-                .flatten()
-                .ok_or_else(|| "several samples for each texel are not supported".to_owned()),
-        }
+    fn geometry(&self, inst: &Inst) -> Geometry {
+        let dim = |dim: u32| DIMENSIONS.get(dim as usize).copied();
+        inst.control(Mod::Dim).and_then(dim).unwrap_or(Geometry::Own)
     }
 
     /// The handle as the unit takes it: with a 1 above it in the active lanes, all 0 in the others.
@@ -185,31 +245,31 @@ impl Registers {
 
     /// The address words, as many as the unit takes.
     fn image_words(&mut self, inst: &Inst, access: Access, float: bool) -> Result<Vec<Value>> {
-        let handles = 1;
+        let handles = 1 + usize::from(access.image.compare);
         let data = if access.operation == Operation::ImageStore { 4 } else { 0 };
         let wanted = access.operands().len() - handles - data;
-        let mut registers = Vec::new();
-        for o in inst.operands.iter().filter(|o| o.role == Role::Vaddr) {
-            let Place::Vgpr(first) = o.value else { return Err("the address is no VGPR".to_owned()) };
-            registers.extend((0..o.bits / 32).map(|k| first + k));
-        }
+        let quad = access.level == Level::Quad;
+        let mut values = self.address_words(inst)?;
         if self.generation < Generation::Gfx10 {
             // How many there are depends on the object.
-            let first = registers.first().copied().ok_or("the instruction has no address")?;
-            registers = (first..=first.saturating_add(wanted as u16 - 1).min(255)).collect();
+            let first = first_vgpr(inst, Role::Vaddr)?;
+            let count = wanted - if quad { 6 } else { 0 };
+            let last = first.saturating_add(count.saturating_sub(1) as u16).min(255);
+            values = (first..=last).map(|r| self.get(Reg::Vector(r))).collect();
         }
         let short = match self.generation < Generation::Gfx10 {
             true => inst.modifier(Mod::R128) == 1,
             false => inst.modifier(Mod::A16) == 1,
         };
-        let mut values: Vec<Value> = registers.iter().map(|r| self.get(Reg::Vector(*r))).collect();
         let axes = match access.geometry {
             Geometry::D1 | Geometry::A1 => 1,
             Geometry::D3 => 3,
             _ => 2,
         };
         let gradient = access.level == Level::Gradient;
-        let first = usize::from(access.offsets).min(values.len());
+        // The comparison is an operand already.
+        let leading = access.leading() - usize::from(access.image.compare);
+        let first = leading.min(values.len());
         if inst.op.name().ends_with("_g16") && gradient {
             // The derivatives of each direction begin with a word.
             let each = usize::div_ceil(axes, 2);
@@ -225,6 +285,11 @@ impl Registers {
             if gradient && self.generation < Generation::Gfx10 {
                 return Err("derivatives of 16 bits are not supported".to_owned());
             }
+            let bias = usize::from(access.offsets);
+            if let (true, Some(word)) = (access.image.bias, values.get(bias).copied()) {
+                // It has a word of its own.
+                values[bias] = self.short_words(word, true)[0];
+            }
             let derivatives = if gradient { 2 * axes } else { 0 };
             let packed = values.split_off((first + derivatives).min(values.len()));
             for word in packed {
@@ -232,8 +297,32 @@ impl Registers {
             }
         }
         let zero = self.word(0);
+        if quad {
+            let coordinates: Vec<Value> =
+                (0..3).map(|k| values.get(first + k).copied().unwrap_or(zero)).collect();
+            let derivatives = self.quad_derivatives(&coordinates);
+            values.splice(first..first, derivatives);
+        }
         values.resize(wanted, zero);
         Ok(values)
+    }
+
+    /// The differences between the first lane of each quad and that to its right, then that below it.
+    fn quad_derivatives(&mut self, coordinates: &[Value]) -> Vec<Value> {
+        let lane = self.op1(Op::Special(SReg::LaneId), &[]);
+        let first = self.word(!3);
+        let first = self.int(IntOp::And, lane, first);
+        let mut out = Vec::new();
+        for other in [1, 2] {
+            let other = self.word(other);
+            let other = self.int(IntOp::Or, first, other);
+            for value in coordinates {
+                let (from, to) = (self.of_lane(*value, first), self.of_lane(*value, other));
+                let from = self.signed(Fmt::F32, from, false, true);
+                out.push(self.op1(Op::Float(FloatOp::Add, FloatMode::rn(Fmt::F32)), &[to, from]));
+            }
+        }
+        out
     }
 
     /// The halves of a word as words: floats, or integers without a sign.
@@ -265,7 +354,7 @@ impl Registers {
         }
         let (update, ty) = access::update(&name).ok_or("this atomic is not supported")?;
         let mut access = Access { operation: Operation::ImageAddress, ..Access::default() };
-        access.geometry = self.geometry(inst)?;
+        access.geometry = self.geometry(inst);
         let mut args = vec![self.image_handle(inst)?];
         args.extend(self.image_words(inst, access, false)?);
         let address = self.op1(Op::Texture(access), &args);

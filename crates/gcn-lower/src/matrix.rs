@@ -121,9 +121,11 @@ struct Lanes {
 impl Registers {
     /// Lowers a matrix product; whether the name is one.
     pub fn matrix(&mut self, inst: &Inst, name: &str) -> Result<bool> {
-        if let Some(rest) = name.strip_prefix("v_wmma_") {
-            self.wave_product(inst, rest)?;
-            return Ok(true);
+        for (prefix, sparse) in [("v_wmma_", false), ("v_swmmac_", true)] {
+            if let Some(rest) = name.strip_prefix(prefix) {
+                self.wave_product(inst, rest, sparse)?;
+                return Ok(true);
+            }
         }
         let (rest, sparse) = match (name.strip_prefix("v_mfma_"), name.strip_prefix("v_smfmac_")) {
             (Some(rest), _) => (rest, false),
@@ -407,11 +409,23 @@ impl Registers {
     ) -> Result<Value> {
         let bits = p.each * 2;
         let set = if inst.modifier(Mod::Cbsz) == 0 { inst.modifier(Mod::Abid) % (32 / bits) } else { 0 };
-        let (position, length) = (self.word(set * bits + index * 2), self.word(2));
+        self.one_of_four(p.b, b, indices, set * bits + index * 2, index / 2 * 4)
+    }
+
+    /// One of the four elements from `first` on: two bits at a position of the indices say which.
+    fn one_of_four(
+        &mut self,
+        element: Element,
+        words: &[Value],
+        indices: Value,
+        position: u32,
+        first: u32,
+    ) -> Result<Value> {
+        let (position, length) = (self.word(position), self.word(2));
         let which = self.op1(Op::Bfe { signed: false, ty: Ty::I32 }, &[indices, position, length]);
-        let mut value = self.element(b, index / 2 * 4, p.b)?;
+        let mut value = self.element(words, first, element)?;
         for other in 1..4 {
-            let candidate = self.element(b, index / 2 * 4 + other, p.b)?;
+            let candidate = self.element(words, first + other, element)?;
             let number = self.word(other);
             let is = self.compare(IntCmp::Eq, which, number);
             value = self.select(is, candidate, value);
@@ -435,16 +449,22 @@ impl Registers {
     /// `v_wmma`: a product of 16 by 16 elements. On gfx11 a row of A, or a column of B, is in each of the first 16
     /// lanes. On gfx12 each group of 16 lanes has a part of it, and as many rows of the result one after the
     /// other, of which f16 and bf16 are two to a word.
-    fn wave_product(&mut self, inst: &Inst, name: &str) -> Result<()> {
+    ///
+    /// `v_swmmac` (gfx12) adds to its result, and A has half of the elements: two of each four, which the third
+    /// source names. AMD's matrix instruction calculator says which part a group has; since it is the same of A
+    /// and B, only the sums' order depends on it.
+    fn wave_product(&mut self, inst: &Inst, name: &str, sparse: bool) -> Result<()> {
         let (to, _) = name.split_once('_').ok_or("its shape is not known")?;
         let sources = [Role::Src0, Role::Src1].map(|role| operand(inst, role).copied());
         let [a, b] = sources;
         let (a, b) = (a?, b?);
         let result = *operand(inst, Role::Vdst)?;
         let parted = self.generation == Generation::Gfx12;
-        let groups = if parted { self.lanes / 16 } else { 1 };
-        let p =
-            Product::of_name(name, u32::from(a.bits) * groups, 16, false).ok_or("its shape is not known")?;
+        let p = Product::of_name(name, u32::from(a.bits), 16, sparse).ok_or("its shape is not known")?;
+        // The groups that have parts of A and of B: small elements fill only those of half of the lanes.
+        let stored = if sparse { p.k / 2 } else { p.k };
+        let groups = if parted { (stored / p.each).max(1) } else { 1 };
+        let groups_b = if parted { (p.k / (u32::from(b.bits) / p.b.bits())).max(1) } else { 1 };
         let (low, high) = (inst.modifier(Mod::NegLo), inst.modifier(Mod::NegHi));
         let is_int = matches!(p.a, Element::Int(..));
         let mut words = [self.all_words(&a)?, self.all_words(&b)?];
@@ -468,12 +488,22 @@ impl Registers {
             _ => None,
         };
         let upper = inst.modifier(Mod::OpSel) >> 2 & 1 == 1;
-        let c = self.all_words(operand(inst, Role::Src2)?)?;
         let old = self.all_words(&result)?;
+        let c = if sparse { old.clone() } else { self.all_words(operand(inst, Role::Src2)?)? };
+        let indices = if sparse { Some(self.source(inst, Role::Src2)?) } else { None };
+        // Which part of the word has the indices.
+        let key = inst.modifier(Mod::IndexKey8).max(inst.modifier(Mod::IndexKey16)) * p.each * 2;
         let lane = self.lane();
         let column = self.amount(lane, 16);
-        let group = self.divided(lane, 16);
-        let words_b: Vec<_> = (0..groups)
+        let mut group = self.divided(lane, 16);
+        if parted && self.lanes == 64 {
+            // The second group has the third quarter of the rows.
+            let (low, one) = (self.amount(group, 2), self.word(1));
+            let low = self.shift(ShiftOp::Shl, low, one);
+            let high = self.shift(ShiftOp::ShrU, group, one);
+            group = self.int(IntOp::Or, low, high);
+        }
+        let words_b: Vec<_> = (0..groups_b)
             .map(|part| {
                 let from = self.plus(column, part * 16);
                 self.words_of_lane(&words[1], from)
@@ -507,12 +537,22 @@ impl Registers {
                 if clamp {
                     sum = self.op1(Op::Sext { from: Ty::I32, to: Ty::I64 }, &[sum]);
                 }
-                for (words_b, place) in words_b.iter().zip(0..) {
+                for place in 0..groups {
                     let from = self.plus(row, place * 16);
                     let words_a = self.words_of_lane(&words[0], from);
-                    for index in 0..p.k / groups {
+                    let chosen = indices.map(|index| self.of_lane(index, from));
+                    for index in 0..stored / groups {
                         let x = self.element(&words_a, index, first)?;
-                        let y = self.element(words_b, index, second)?;
+                        // Of B, twice as many groups may have the same elements.
+                        let half = stored / groups_b;
+                        let words_b = &words_b[(place + index / half * groups) as usize];
+                        let y = match chosen {
+                            None => self.element(words_b, index % half, second)?,
+                            Some(chosen) => {
+                                let at = key + index * 2;
+                                self.one_of_four(second, words_b, chosen, at, index % half / 2 * 4)?
+                            }
+                        };
                         sum = if clamp {
                             let product = self.int(IntOp::Mul, x, y);
                             let product = self.op1(Op::Sext { from: Ty::I32, to: Ty::I64 }, &[product]);

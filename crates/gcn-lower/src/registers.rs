@@ -2,7 +2,7 @@
 
 use crate::index::RESULT_INDEXED;
 use crate::mode::Mode;
-use gcn::Generation;
+use gcn::{Generation, Target};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 use wave::launch::Fill;
@@ -67,6 +67,8 @@ pub(crate) struct Registers {
     pub lanes: u32,
     /// The target's generation.
     pub generation: Generation,
+    /// Whether floats of 8 bits are those of the Open Compute Project, rather than gfx942's.
+    pub ocp_floats: bool,
     /// Which of the active lanes the present instruction writes, if not all (DPP).
     pub narrowed: Option<Value>,
     /// What is known of scalar registers here.
@@ -121,7 +123,8 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
-    pub fn new(name: &str, lanes: u32, generation: Generation) -> Registers {
+    pub fn new(name: &str, lanes: u32, target: Target) -> Registers {
+        let generation = target.generation;
         let width = if lanes == 64 { Width::W64 } else { Width::W32 };
         let mut func = Function { name: name.to_owned(), width, ..Function::default() };
         let block = func.new_block();
@@ -132,6 +135,7 @@ impl Registers {
             loc: Loc::default(),
             lanes,
             generation,
+            ocp_floats: generation >= Generation::Gfx12 || target.name == "gfx950",
             narrowed: None,
             words: Words::default(),
             apertures: false,

@@ -35,6 +35,8 @@ pub enum Operation {
     ImageAddress = "image_address",
     /// AMD's `image_get_resinfo`.
     ImageSize = "image_size",
+    /// AMD's `image_get_lod`: the level that a sample would read, and the one before it is bounded.
+    ImageLevel = "image_level",
     /// Converts the words of an element of a typed buffer to four channels. The handle is the format
     /// ([`crate::typed`]).
     Unpack = "unpack",
@@ -54,6 +56,7 @@ impl Operation {
                 | Operation::ImageStore
                 | Operation::ImageAddress
                 | Operation::ImageSize
+                | Operation::ImageLevel
         )
     }
 
@@ -130,6 +133,9 @@ pub enum Level {
     Level = "level",
     /// Determined by the derivatives of the coordinates.
     Gradient = "grad",
+    /// The same (AMD's instructions), with three derivatives for each direction whatever the geometry: the
+    /// differences between the lanes of a quad.
+    Quad = "quad",
 }}
 
 names! {
@@ -228,62 +234,106 @@ pub struct Access {
     pub elements: bool,
     /// The queried attribute.
     pub query: Query,
+    /// What AMD's instructions say besides.
+    pub image: Image,
 }
 
-/// Maps the fields to bits of the access's number.
+/// What AMD's image instructions say besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Image {
+    /// Whether texels are compared with a reference, which is an operand. The comparison's number, as in a
+    /// sampler's descriptor, is the first operand after the handle.
+    pub compare: bool,
+    /// Whether a bias of the level is an operand.
+    pub bias: bool,
+    /// Whether a lower bound of the level is an operand.
+    pub least: bool,
+    /// Whether coordinates are texels, whatever the sampler says.
+    pub texels: bool,
+    /// Whether a load or a store moves memory's words without converting them.
+    pub raw: bool,
+    /// Whether such a load extends the sign of what is shorter than a word.
+    pub signed: bool,
+}
+
+/// Maps the fields that all accesses have to bits of the access's number, the highest first.
 macro_rules! fields {
     ($do:ident, $a:ident) => {
-        $do!($a, operation, 4, Operation);
-        $do!($a, geometry, 3, Geometry);
-        $do!($a, integers, 1);
-        $do!($a, level, 2, Level);
-        $do!($a, halves, 1);
-        $do!($a, offsets, 1);
-        $do!($a, clamp, 2, Clamp);
-        $do!($a, width, 3, u8);
-        $do!($a, count, 2, u8);
-        $do!($a, reduction, 3, Reduction);
-        $do!($a, signed, 1);
-        $do!($a, elements, 1);
-        $do!($a, query, 4, Query);
-        $do!($a, channel, 2, u8);
+        $do!($a, 5, Operation, operation);
+        $do!($a, 3, Geometry, geometry);
+        $do!($a, 1, bool, integers);
+        $do!($a, 2, Level, level);
+        $do!($a, 1, bool, halves);
+        $do!($a, 1, bool, offsets);
+        $do!($a, 2, u8, channel);
     };
 }
 
+/// The same for the fields of one kind of operations, which share the lowest bits.
+macro_rules! own_fields {
+    ($do:ident, $a:ident) => {
+        if $a.operation.is_image() {
+            $do!($a, 1, bool, image.compare);
+            $do!($a, 1, bool, image.bias);
+            $do!($a, 1, bool, image.least);
+            $do!($a, 1, bool, image.texels);
+            $do!($a, 1, bool, image.raw);
+            $do!($a, 1, bool, image.signed);
+        } else if matches!($a.operation, Operation::QueryTexture | Operation::QuerySurface) {
+            $do!($a, 4, Query, query);
+        } else {
+            $do!($a, 2, Clamp, clamp);
+            $do!($a, 3, u8, width);
+            $do!($a, 2, u8, count);
+            $do!($a, 3, Reduction, reduction);
+            $do!($a, 1, bool, signed);
+            $do!($a, 1, bool, elements);
+        }
+    };
+}
+
+/// Bits of the fields that all accesses have, and of the others.
+const SHARED: u32 = 15;
+const OWN: u32 = 12;
+
 impl Access {
-    /// The access as a number below 2³⁰.
+    /// The access as a number below 2²⁷. Fields that the operation does not use are left out.
     pub fn number(self) -> u32 {
+        let mut left = SHARED + OWN;
         let mut number = 0u32;
         macro_rules! put {
-            ($a:ident, $f:ident, $bits:literal $(, $t:ident)?) => {
-                number = number << $bits | ($a.$f as u32 & ((1 << $bits) - 1));
+            ($a:ident, $bits:literal, $t:ty, $($f:ident).+) => {
+                left -= $bits;
+                number |= ($a.$($f).+ as u32 & ((1 << $bits) - 1)) << left;
             };
         }
         let a = self;
         fields!(put, a);
+        own_fields!(put, a);
         number
     }
 
     /// The access with this number; `None` if there is none.
     pub fn of_number(number: u32) -> Option<Access> {
         let mut a = Access::default();
-        let mut left = 30u32;
+        let mut left = SHARED + OWN;
         macro_rules! take {
-            ($a:ident, $f:ident, $bits:literal, u8) => {
+            ($a:ident, $bits:literal, u8, $($f:ident).+) => {
                 left -= $bits;
-                $a.$f = (number >> left & ((1 << $bits) - 1)) as u8;
+                $a.$($f).+ = (number >> left & ((1 << $bits) - 1)) as u8;
             };
-            ($a:ident, $f:ident, $bits:literal, $t:ident) => {
+            ($a:ident, $bits:literal, bool, $($f:ident).+) => {
                 left -= $bits;
-                $a.$f = *$t::ALL.get((number >> left & ((1 << $bits) - 1)) as usize)?;
+                $a.$($f).+ = number >> left & 1 != 0;
             };
-            ($a:ident, $f:ident, $bits:literal) => {
+            ($a:ident, $bits:literal, $t:ident, $($f:ident).+) => {
                 left -= $bits;
-                $a.$f = number >> left & 1 != 0;
+                $a.$($f).+ = *$t::ALL.get((number >> left & ((1 << $bits) - 1)) as usize)?;
             };
         }
         fields!(take, a);
-        (left == 0 && number >> 30 == 0).then_some(a)
+        own_fields!(take, a);
+        (number & ((1 << left) - 1) == 0 && number >> (SHARED + OWN) == 0).then_some(a)
     }
 
     /// The width in bits of each operand, the handle first.
@@ -298,7 +348,7 @@ impl Access {
                 words(match self.level {
                     Level::Base => 0,
                     Level::Level => 1,
-                    Level::Gradient => 2 * coordinates,
+                    Level::Gradient | Level::Quad => 2 * coordinates,
                 });
                 words(if self.offsets { coordinates } else { 0 });
             }
@@ -308,18 +358,30 @@ impl Access {
                 words(layer + coordinates);
                 bits.extend(self.elements_bits());
             }
-            // As many as any geometry has; AMD's instructions list them without gaps. A word of offsets, the
-            // derivatives, the coordinates, the level; and what is stored.
-            O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageStore | O::ImageAddress => {
-                words(usize::from(self.offsets));
-                words(if self.level == Level::Gradient { 6 } else { 0 });
-                words(3 + usize::from(self.level == Level::Level));
+            // As many as any geometry has; AMD's instructions list them without gaps. The comparison, a word of
+            // offsets, the bias, the reference, the derivatives, the coordinates, the level or its lower bound;
+            // and what is stored.
+            O::ImageSample
+            | O::ImageGather
+            | O::ImageLevel
+            | O::ImageLoad
+            | O::ImageStore
+            | O::ImageAddress => {
+                words(self.leading());
+                words(if matches!(self.level, Level::Gradient | Level::Quad) { 6 } else { 0 });
+                words(3 + usize::from(self.level == Level::Level || self.image.least));
                 words(if self.operation == O::ImageStore { 4 } else { 0 });
             }
             O::ImageSize => words(1),
             O::Unpack | O::Pack => words(4),
         }
         bits
+    }
+
+    /// Words before the derivatives or coordinates of one of AMD's instructions.
+    pub fn leading(self) -> usize {
+        let Image { compare, bias, .. } = self.image;
+        2 * usize::from(compare) + usize::from(bias) + usize::from(self.offsets)
     }
 
     /// The width in bits of each result.
@@ -334,6 +396,7 @@ impl Access {
             O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageSize | O::Unpack | O::Pack => {
                 vec![32; 4]
             }
+            O::ImageLevel => vec![32; 2],
             O::ImageAddress => vec![64],
         }
     }
@@ -370,12 +433,27 @@ impl Access {
                     words.extend(self.elements.then(|| "elements".into()));
                 }
             }
-            O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageStore | O::ImageAddress => {
+            O::ImageSample
+            | O::ImageGather
+            | O::ImageLevel
+            | O::ImageLoad
+            | O::ImageStore
+            | O::ImageAddress => {
                 words.push(self.geometry.name().into());
                 words.push(self.level.name().into());
                 words.extend((self.operation == O::ImageGather).then(|| format!("c{}", self.channel & 3)));
                 words.extend(self.halves.then(|| "f16x2".into()));
                 words.extend(self.offsets.then(|| "offset".into()));
+                let Image { compare, bias, least, texels, raw, signed } = self.image;
+                let all = [
+                    (compare, "compare"),
+                    (bias, "bias"),
+                    (least, "least"),
+                    (texels, "texels"),
+                    (raw, "raw"),
+                    (signed, "signed"),
+                ];
+                words.extend(all.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned()));
             }
             O::ImageSize => {}
             O::Unpack | O::Pack => words.extend(self.halves.then(|| "f16x2".into())),
@@ -415,7 +493,12 @@ impl Access {
                 }
                 a.elements = operation == O::StoreFormatted;
             }
-            O::ImageSample | O::ImageGather | O::ImageLoad | O::ImageStore | O::ImageAddress => {
+            O::ImageSample
+            | O::ImageGather
+            | O::ImageLevel
+            | O::ImageLoad
+            | O::ImageStore
+            | O::ImageAddress => {
                 a.geometry = one(Geometry::ALL, Geometry::name, words.next()?)?;
                 a.level = one(Level::ALL, Level::name, words.next()?)?;
                 if operation == O::ImageGather {
@@ -429,6 +512,12 @@ impl Access {
                 "f16x2" => a.halves = true,
                 "offset" => a.offsets = true,
                 "level" => a.level = Level::Level,
+                "compare" => a.image.compare = true,
+                "bias" => a.image.bias = true,
+                "least" => a.image.least = true,
+                "texels" => a.image.texels = true,
+                "raw" => a.image.raw = true,
+                "signed" if operation.is_image() => a.image.signed = true,
                 "signed" => a.signed = true,
                 "elements" => a.elements = true,
                 _ => return None,
@@ -457,6 +546,9 @@ mod tests {
             "image_sample.own.grad.f16x2.offset",
             "image_gather.2d.base.c2",
             "image_store.a2d.level",
+            "image_sample.3d.quad.offset.compare.bias.least.texels",
+            "image_load.2d.base.raw.signed",
+            "image_level.own.quad",
             "image_address.3d.base",
             "image_size",
             "unpack.f16x2",

@@ -7,7 +7,7 @@ use crate::access::{Access, Geometry, Level, Operation};
 use crate::descriptor::{Channel, Code, Descriptor, Plane, Sampler};
 use crate::format::{Class, float_to_half, half_to_float};
 use crate::level::{self, Detail};
-use crate::sample::{Point, fetch, gather};
+use crate::sample::{Point, Reference, fetch, gather};
 use crate::typed::{Number, encoded};
 use crate::{Lanes, lanes, texel};
 
@@ -43,6 +43,7 @@ pub fn run(access: Access, descriptor: &Descriptor, mask: u32, args: &[Lanes], r
         let answer = match access.operation {
             Operation::ImageSample | Operation::ImageGather => sample(access, descriptor, &words),
             Operation::ImageLoad => load(access, descriptor, &words),
+            Operation::ImageLevel => levels(descriptor, &point(access, descriptor, &words).0),
             Operation::ImageSize => size(descriptor, words.first().copied().unwrap_or_default()),
             Operation::ImageAddress => {
                 let address = place(access, descriptor, &words)
@@ -90,27 +91,42 @@ fn completed(access: Access, descriptor: &Descriptor, mut texel: [u32; 4]) -> [u
     texel
 }
 
-fn sample(access: Access, descriptor: &Descriptor, words: &[u32]) -> [u32; 4] {
+/// The operands of a sample, and the access that reads it.
+fn point(access: Access, descriptor: &Descriptor, words: &[u32]) -> (Point, Access) {
     let mut words = words.iter().copied();
     let mut next = || words.next().unwrap_or_default();
     let geometry = geometry(access, descriptor);
     let (axes, all) = counts(geometry);
-    let mut point = Point::default();
+    let mut point = Point { texels: access.image.texels, ..Point::default() };
+    let function = if access.image.compare { next() } else { 0 };
     if access.offsets {
         // Six bits with a sign in each byte.
         let packed = next();
         point.offsets = std::array::from_fn(|k| ((packed >> (8 * k)) << 26) as i32 >> 26);
     }
+    if access.image.bias {
+        point.bias = f32::from_bits(next());
+    }
+    if access.image.compare {
+        point.compare = Some(Reference { function, value: f32::from_bits(next()) });
+    }
     let mut derivatives = [[0f32; 3]; 2];
-    if access.level == Level::Gradient {
-        for derivative in &mut derivatives {
-            derivative.iter_mut().take(axes).for_each(|d| *d = f32::from_bits(next()));
-        }
+    let given = match access.level {
+        Level::Gradient => axes,
+        Level::Quad => 3,
+        Level::Base | Level::Level => 0,
+    };
+    for derivative in &mut derivatives {
+        derivative.iter_mut().take(given).for_each(|d| *d = f32::from_bits(next()));
+        // Those of layers and faces do not count.
+        derivative.iter_mut().skip(axes).for_each(|d| *d = 0.0);
     }
     let mut coordinates = [0u32; 3];
     coordinates.iter_mut().take(all).for_each(|c| *c = next());
-    if access.level == Level::Level {
-        point.detail = Detail::Level(f32::from_bits(next()));
+    match access.level {
+        Level::Level => point.detail = Detail::Level(f32::from_bits(next())),
+        _ if access.image.least => point.least = f32::from_bits(next()),
+        _ => {}
     }
     point.words[..axes].copy_from_slice(&coordinates[..axes]);
     let last = f32::from_bits(coordinates[all - 1]);
@@ -132,22 +148,38 @@ fn sample(access: Access, descriptor: &Descriptor, words: &[u32]) -> [u32; 4] {
     } else if all > axes {
         point.layer = nearest(last, descriptor.layers);
     }
-    if access.level == Level::Gradient {
+    if given > 0 {
         let plane = descriptor.levels.first().copied().unwrap_or_default();
-        let sizes = match descriptor.sampler.normalized || cube {
+        let sizes = match descriptor.sampler.normalized && !point.texels || cube {
             true => [plane.width as f32, plane.height as f32, plane.depth as f32],
             false => [1.0; 3],
         };
         let [across, down] = derivatives.map(|d| std::array::from_fn(|k| d[k] * sizes[k]));
         point.detail = Detail::Level(level::of_gradients(across, down));
     }
+    (point, read)
+}
+
+fn sample(access: Access, descriptor: &Descriptor, words: &[u32]) -> [u32; 4] {
+    let (point, read) = point(access, descriptor, words);
     if access.operation == Operation::ImageGather {
         let answer = gather(Access { operation: Operation::Gather, ..read }, descriptor, &point);
-        let float = is_float(descriptor);
+        let float = is_float(descriptor) || access.image.compare;
         let half = |v: u32| if float { u32::from(float_to_half(v)) } else { v & 0xffff };
         return if access.halves { answer.map(half) } else { answer };
     }
     completed(access, descriptor, fetch(Access { operation: Operation::Fetch, ..read }, descriptor, &point))
+}
+
+/// The level that a sample would read, which is a whole one if only one is read, and the one that its
+/// coordinates ask for.
+fn levels(descriptor: &Descriptor, point: &Point) -> [u32; 4] {
+    let [requested, mut level] = level::bounded(descriptor, point.detail, [point.bias, point.least]);
+    if !descriptor.sampler.linear_levels {
+        level = (level + 128) >> 8 << 8;
+    }
+    let word = |level: i64| (level as f32 / 256.0).to_bits();
+    [word(level), word(requested), 0, 0]
 }
 
 /// The level and the place of a texel by integer coordinates; `None` outside.
@@ -174,6 +206,9 @@ fn place<'a>(access: Access, descriptor: &'a Descriptor, words: &[u32]) -> Optio
 
 fn load(access: Access, descriptor: &Descriptor, words: &[u32]) -> [u32; 4] {
     let Some((plane, [x, y, slice])) = place(access, descriptor, words) else { return [0; 4] };
+    if access.image.raw {
+        return texel::words(plane, descriptor.format, [x, y, slice], access.image.signed);
+    }
     let raw = texel::read(plane, descriptor.format, x, y, slice);
     let sampler = sampler_of(descriptor);
     let mut channel = 0;
@@ -188,6 +223,12 @@ fn store(access: Access, descriptor: &Descriptor, words: &[u32]) {
     let Some((plane, [x, y, slice])) = place(access, descriptor, words) else { return };
     let first = 3 + usize::from(access.level == Level::Level);
     let format = descriptor.format;
+    if access.image.raw {
+        let words = words.get(first..).unwrap_or_default();
+        let at = texel::address(plane, format, x, y, slice);
+        let bytes = words.iter().flat_map(|w| w.to_le_bytes()).zip(0..format.element());
+        return bytes.for_each(|(byte, n)| texel::write(at.wrapping_add(n), 1, byte.into()));
+    }
     // Blocks and packed channels cannot be written.
     if format.side() != 1 || format.code != Code::Plain {
         return;

@@ -26,19 +26,29 @@ fn fixed(value: f64) -> i64 {
     if value.is_nan() { 0 } else { (value * 256.0).trunc().clamp(-65536.0, 65536.0) as i64 }
 }
 
-/// The levels for a level of detail.
-pub fn choose(descriptor: &Descriptor, detail: Detail) -> Levels {
+/// A level in 256ths: as requested, and as the sampler and the object bound it. To the request, `bias` is
+/// added, and `floor` is its lower bound.
+pub fn bounded(descriptor: &Descriptor, detail: Detail, [bias, floor]: [f32; 2]) -> [i64; 2] {
+    let sampler = &descriptor.sampler;
+    let last = descriptor.levels.len().saturating_sub(1);
+    let requested = match detail {
+        Detail::Base => 0,
+        Detail::Level(level) => fixed(level.into()) + fixed(sampler.bias.into()) + fixed(bias.into()),
+    };
+    let (least, most) = (fixed(sampler.least.into()), fixed(sampler.most.into()));
+    let level = requested.min(most).max(least).max(fixed(floor.into()));
+    [requested, level.clamp(0, last as i64 * 256)]
+}
+
+/// The levels for a level of detail, with a bias and a lower bound.
+pub fn choose(descriptor: &Descriptor, detail: Detail, more: [f32; 2]) -> Levels {
     let sampler = &descriptor.sampler;
     let last = descriptor.levels.len().saturating_sub(1);
     if last == 0 {
         return Levels { first: 0, fraction: 0 };
     }
-    let requested = match detail {
-        Detail::Base => 0,
-        Detail::Level(level) => fixed(level.into()) + fixed(sampler.bias.into()),
-    };
-    let (least, most) = (fixed(sampler.least.into()), fixed(sampler.most.into()));
-    let level = requested.min(most).max(least).clamp(0, last as i64 * 256) as u32;
+    let [_, level] = bounded(descriptor, detail, more);
+    let level = level as u32;
     if sampler.linear_levels {
         Levels { first: (level >> 8) as usize, fraction: level & 255 }
     } else {

@@ -1,5 +1,7 @@
 //! Texture fetches and gathers.
 
+use std::cmp::Ordering;
+
 use crate::access::{Access, Geometry, Level, Operation};
 use crate::descriptor::{Address, Channel, Descriptor, Format, Plane, Sampler};
 use crate::filter::{SLICE, mix, weights};
@@ -17,7 +19,45 @@ pub(crate) struct Point {
     /// Whether an integer coordinate names a missing layer.
     pub outside: bool,
     pub detail: Detail,
+    /// Added to the level.
+    pub bias: f32,
+    /// A lower bound of the level.
+    pub least: f32,
     pub offsets: [i32; 3],
+    /// What texels are compared with instead of being read.
+    pub compare: Option<Reference>,
+    /// Whether coordinates are texels, whatever the sampler says.
+    pub texels: bool,
+}
+
+/// A comparison of a reference with texels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference {
+    /// The comparison, as in AMD's descriptors: less, equal and greater are its bits.
+    pub function: u32,
+    pub value: f32,
+}
+
+impl Reference {
+    /// 1 if the comparison holds for a texel's value, otherwise 0, as an f32.
+    fn with(self, class: Class, texel: u32) -> u32 {
+        let mut value = self.value;
+        // References have the texels' range.
+        match class {
+            Class::Float | Class::Half | Class::Bits => {}
+            Class::Snorm8 | Class::Snorm16 => value = value.clamp(-1.0, 1.0),
+            _ => value = value.clamp(0.0, 1.0),
+        }
+        let texel = f32::from_bits(texel);
+        let bit = match value.partial_cmp(&texel) {
+            Some(Ordering::Less) => 1,
+            Some(Ordering::Equal) => 2,
+            Some(Ordering::Greater) => 4,
+            // Always, and not equal.
+            None => return f32::from(self.function == 7 || self.function == 5).to_bits(),
+        };
+        f32::from(self.function & bit != 0).to_bits()
+    }
 }
 
 /// Runs a fetch or a gather.
@@ -37,6 +77,13 @@ pub fn run(access: Access, descriptor: &Descriptor, mask: u32, args: &[Lanes], r
                 *r = u64::from(value);
             }
         }
+    }
+}
+
+impl Point {
+    /// The levels that are read.
+    pub fn levels(&self, descriptor: &Descriptor) -> Levels {
+        level::choose(descriptor, self.detail, [self.bias, self.least])
     }
 }
 
@@ -62,7 +109,7 @@ fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -
         Level::Base => {}
         Level::Level if access.integers => point.detail = Detail::Level(next() as i32 as f32),
         Level::Level => point.detail = Detail::Level(f32::from_bits(next())),
-        Level::Gradient => {
+        Level::Gradient | Level::Quad => {
             for derivative in &mut derivatives {
                 for d in derivative.iter_mut().take(count) {
                     *d = f32::from_bits(next());
@@ -81,7 +128,7 @@ fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -
         point.face = face;
         point.words = [s.to_bits(), t.to_bits(), 0];
     }
-    if access.level == Level::Gradient {
+    if matches!(access.level, Level::Gradient | Level::Quad) {
         let plane = descriptor.levels.first().copied().unwrap_or_default();
         let sizes = if geometry.cube() {
             derivatives = derivatives.map(|d| cube::moved(direction, d));
@@ -125,8 +172,11 @@ fn taps(
     point: &Point,
     linear: bool,
 ) -> Option<[Tap; 3]> {
-    let axes =
-        axes(&descriptor.sampler, plane, access.geometry).map(|a| Axis { open: a.open && linear, ..a });
+    let axes = axes(&descriptor.sampler, plane, access.geometry).map(|a| Axis {
+        open: a.open && linear,
+        normalized: a.normalized && !point.texels,
+        ..a
+    });
     let count = if access.geometry.cube() { 2 } else { access.geometry.coordinates() };
     let mut taps = [Tap::default(); 3];
     for (k, tap) in taps.iter_mut().enumerate() {
@@ -235,7 +285,7 @@ pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [
         }
         Levels { first: level as usize, fraction: 0 }
     } else {
-        level::choose(descriptor, point.detail)
+        point.levels(descriptor)
     };
     let format = descriptor.format;
     let sampler = &descriptor.sampler;
@@ -275,6 +325,14 @@ pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [
             Some(channels) => channels[channel],
             None => border(format, class, sampler, channel, filters),
         };
+        if let (Some(reference), 0) = (point.compare, channel) {
+            let mut taps = [(0, 0); 16];
+            for (tap, t) in taps.iter_mut().zip(&texels[..end]).filter(|(_, t)| t.0 != 0) {
+                *tap = (t.0, reference.with(class, class.read(raw(t))));
+            }
+            *value = mix(Class::Float, &taps[..end]);
+            continue;
+        }
         *value = if weighty == 1 && !filters {
             class.read(raw(&texels[only]))
         } else {
@@ -289,8 +347,9 @@ pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [
 }
 
 pub(crate) fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
-    let Levels { first, .. } = level::choose(descriptor, Detail::Base);
-    let Some(plane) = descriptor.levels.get(first) else { return [0; 4] };
+    let Levels { first, fraction } = point.levels(descriptor);
+    // One level, the nearest.
+    let Some(plane) = descriptor.levels.get(first + (fraction >> 7) as usize) else { return [0; 4] };
     let Some([x, y, _]) = taps(access, descriptor, plane, point, true) else { return [0; 4] };
     let channel = usize::from(access.channel & 3);
     let class = Class::of(descriptor.format, &descriptor.sampler, channel);
@@ -305,6 +364,9 @@ pub(crate) fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> 
         let raw = at(descriptor, plane, point, place).map(|c| c[channel]);
         let border = || border(descriptor.format, class, &descriptor.sampler, channel, fractions);
         let raw = raw.unwrap_or_else(border);
+        if let Some(reference) = point.compare {
+            return reference.with(class, class.read(raw));
+        }
         if fractions { mix(class, &[(256, raw)]) } else { class.read(raw) }
     })
 }

@@ -59,6 +59,24 @@ pub fn read(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> [u32; 
     }
 }
 
+/// The words of the element, or block, at a place; what is shorter than a word is extended with its sign if
+/// `signed`, otherwise with zeros.
+pub fn words(plane: &Plane, format: Format, [x, y, slice]: [u32; 3], signed: bool) -> [u32; 4] {
+    let at = address(plane, format, x, y, slice);
+    let size = format.element().min(16);
+    let mut words = [0u32; 4];
+    for byte in 0..size {
+        // SAFETY: see `channel`.
+        let value = unsafe { (at.wrapping_add(byte) as *const u8).read_volatile() };
+        words[byte as usize / 4] |= u32::from(value) << (byte % 4 * 8);
+    }
+    if signed && size < 4 {
+        let unused = 32 - 8 * size as u32;
+        words[0] = ((words[0] << unused) as i32 >> unused) as u32;
+    }
+    words
+}
+
 /// Writes a channel.
 pub fn write(at: u64, bytes: u8, value: u32) {
     // SAFETY: see `channel`.

@@ -19,18 +19,21 @@ const TARGETS: &[(&str, &str, u32)] = &[
     ("gfx908", include_str!("../../../gcn/tables/gfx9.tsv"), 64),
     ("gfx90a", include_str!("../../../gcn/tables/gfx9.tsv"), 64),
     ("gfx942", include_str!("../../../gcn/tables/gfx9.tsv"), 64),
+    ("gfx1010", include_str!("../../../gcn/tables/gfx10.tsv"), 32),
     ("gfx1030", include_str!("../../../gcn/tables/gfx10.tsv"), 32),
     ("gfx1100", include_str!("../../../gcn/tables/gfx11.tsv"), 32),
+    ("gfx1201", include_str!("../../../gcn/tables/gfx12.tsv"), 32),
 ];
 
 const INTRODUCTION: &str = "# AMD instructions that are lowered
 
-Which of the instructions that [gcn.md](gcn.md) lists `crates/gcn-lower` lowers to wave IR, memory apart.
+Which of the instructions that [gcn.md](gcn.md) lists `crates/gcn-lower` lowers to wave IR, accesses of
+memory apart that are none of images.
 `UPDATE_EXPECT=1 cargo test -p cpu --test gcn forms` writes this file: each form is encoded with plain
 registers, decoded and lowered. Branches, the end of a program and its place belong to the lowering of whole
 kernels and are not listed. `crates/gcn-lower/tables/` says what the instructions compute, and
-`crates/cpu/tests/gcn/values.rs` compares those of gfx906, and the later ones of gfx90a and gfx942, with
-models.
+`crates/cpu/tests/gcn` compares those of gfx906, and the later ones of other targets, with models: `values.rs`
+what lanes compute, `matrices.rs` products of matrices, `images.rs` what is read of images.
 
 A form is the name with its encoding's ending: `_sdwa` for parts of registers, `_dpp` for data of other lanes.
 ";
@@ -117,7 +120,7 @@ fn forms(target: &str, table: &str, lanes: u32) -> BTreeMap<String, Result<(), S
             continue;
         }
         // Halves of dual instructions are instructions that have a form of their own.
-        let computes = (form.starts_with("s_") || form.starts_with("v_"))
+        let computes = (form.starts_with("s_") || form.starts_with("v_") || form.starts_with("image_"))
             && !["SMEM", "VOPDX", "VOPDY"].contains(&encoding);
         if !computes {
             continue;
@@ -138,6 +141,11 @@ fn forms(target: &str, table: &str, lanes: u32) -> BTreeMap<String, Result<(), S
                     .any(|word| name.starts_with(word) && !word.is_empty());
                 if *name == "op" {
                     put(&mut bits, place, opcode);
+                } else if *name == "dim" {
+                    // Two dimensions, with several samples where the instruction needs them.
+                    put(&mut bits, place, if form == "image_msaa_load" { 6 } else { 1 });
+                } else if *name == "dmask" {
+                    put(&mut bits, place, if form.contains("cmpswap") { 3 } else { 1 });
                 } else if used && *name != "any" {
                     put(&mut bits, place, value(name, width(place), sources));
                 }

@@ -9,6 +9,7 @@
 mod support;
 
 mod forms;
+mod images;
 mod matrices;
 mod model;
 mod values;

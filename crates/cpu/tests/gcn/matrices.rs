@@ -28,6 +28,9 @@ enum Type {
     I4,
     Fp8,
     Bf8,
+    /// The formats of the Open Compute Project (gfx12).
+    Ofp8,
+    Obf8,
 }
 
 impl Type {
@@ -54,6 +57,8 @@ impl Type {
             Type::I4 => v as u64 & 15,
             Type::Fp8 => search(3, 8).into(),
             Type::Bf8 => search(2, 16).into(),
+            Type::Ofp8 => search(3, 7).into(),
+            Type::Obf8 => search(2, 15).into(),
         }
     }
 }
@@ -70,6 +75,10 @@ struct Shape {
     result: Type,
     /// Whether each group of 16 lanes has a part of each row (gfx12).
     parted: bool,
+    /// Whether such a product is one of 64 lanes.
+    wide: bool,
+    /// The opcode, of those that the assembler does not know (gfx950).
+    opcode: u32,
     /// The block of A that a block of the result is a product of.
     of_block: fn(usize) -> usize,
     /// The lane that B of a lane comes from.
@@ -93,12 +102,14 @@ const fn shape(
         each,
         result,
         parted: false,
+        wide: false,
+        opcode: 0,
         of_block: |block| block,
         of_lane: |lane| lane,
     }
 }
 
-use Type::{Bf8, Bf16, F16, F32, F64, Fp8, I4, I8};
+use Type::{Bf8, Bf16, F16, F32, F64, Fp8, I4, I8, Obf8, Ofp8};
 
 const GFX908: &[Shape] = &[
     shape("v_mfma_f32_32x32x1f32", [32, 32, 1], 2, [F32; 2], 1, F32),
@@ -176,6 +187,26 @@ const GFX942: &[Shape] = &[
     shape("v_mfma_f64_4x4x4_4b_f64", [4, 4, 4], 4, [F64; 2], 1, F64),
 ];
 
+/// Products of gfx950 with their opcodes.
+const GFX950: &[Shape] = &[
+    Shape { opcode: 0x54, ..shape("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, [F16; 2], 8, F32) },
+    Shape { opcode: 0x55, ..shape("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, [F16; 2], 8, F32) },
+    Shape { opcode: 0x35, ..shape("v_mfma_f32_16x16x32_bf16", [16, 16, 32], 1, [Bf16; 2], 8, F32) },
+    Shape { opcode: 0x37, ..shape("v_mfma_f32_32x32x16_bf16", [32, 32, 16], 1, [Bf16; 2], 8, F32) },
+    Shape { opcode: 0x36, ..shape("v_mfma_i32_16x16x64_i8", [16, 16, 64], 1, [I8; 2], 16, I8) },
+    Shape { opcode: 0x38, ..shape("v_mfma_i32_32x32x32_i8", [32, 32, 32], 1, [I8; 2], 16, I8) },
+    Shape { opcode: 0x5a, ..shape("v_smfmac_f32_16x16x64_f16", [16, 16, 64], 1, [F16; 2], 8, F32) },
+    Shape { opcode: 0x47, ..shape("v_smfmac_i32_32x32x64_i8", [32, 32, 64], 1, [I8; 2], 16, I8) },
+    Shape {
+        opcode: 0x3c,
+        ..shape("v_smfmac_f32_16x16x128_bf8_fp8", [16, 16, 128], 1, [Obf8, Ofp8], 16, F32)
+    },
+];
+
+/// Where the header of an ELF file has flags, and the number of gfx950 in them.
+const FLAGS: usize = 0x30;
+const MACH_GFX950: u8 = 0x4f;
+
 /// Sparse products: A has half of K.
 const SPARSE: &[Shape] = &[
     shape("v_smfmac_f32_16x16x32_f16", [16, 16, 32], 1, [F16; 2], 4, F32),
@@ -197,7 +228,7 @@ const GFX1201: &[Shape] = &[
     parted(shape("v_wmma_f32_16x16x16_f16", [16; 3], 1, [F16; 2], 8, F32)),
     parted(shape("v_wmma_f32_16x16x16_bf16", [16; 3], 1, [Bf16; 2], 8, F32)),
     parted(shape("v_wmma_f16_16x16x16_f16", [16; 3], 1, [F16; 2], 8, F16)),
-    parted(shape("v_wmma_f32_16x16x16_fp8_bf8", [16; 3], 1, [Fp8, Bf8], 8, F32)),
+    parted(shape("v_wmma_f32_16x16x16_fp8_bf8", [16; 3], 1, [Ofp8, Obf8], 8, F32)),
     Shape {
         controls: " neg_lo:[1,1,0]",
         ..parted(shape("v_wmma_i32_16x16x16_iu8", [16; 3], 1, [I8; 2], 8, I8))
@@ -212,24 +243,85 @@ const GFX1201: &[Shape] = &[
     },
 ];
 
+/// Sparse products of gfx12.
+const SPARSE_GFX1201: &[Shape] = &[
+    parted(shape("v_swmmac_f32_16x16x32_f16", [16, 16, 32], 1, [F16; 2], 8, F32)),
+    parted(shape("v_swmmac_f32_16x16x32_bf16", [16, 16, 32], 1, [Bf16; 2], 8, F32)),
+    parted(shape("v_swmmac_f16_16x16x32_f16", [16, 16, 32], 1, [F16; 2], 8, F16)),
+    parted(shape("v_swmmac_f32_16x16x32_bf8_fp8", [16, 16, 32], 1, [Obf8, Ofp8], 8, F32)),
+    signed(parted(shape("v_swmmac_i32_16x16x32_iu8", [16, 16, 32], 1, [I8; 2], 8, I8))),
+    signed(parted(shape("v_swmmac_i32_16x16x32_iu4", [16, 16, 32], 1, [I4; 2], 8, I8))),
+    signed(parted(shape("v_swmmac_i32_16x16x64_iu4", [16, 16, 64], 1, [I4; 2], 16, I8))),
+];
+
+/// Products of gfx12 in waves of 64 lanes.
+const WIDE_GFX1201: &[Shape] = &[
+    wide(shape("v_wmma_f32_16x16x16_f16", [16; 3], 1, [F16; 2], 4, F32)),
+    wide(shape("v_wmma_f16_16x16x16_f16", [16; 3], 1, [F16; 2], 4, F16)),
+    wide(shape("v_wmma_f32_16x16x16_fp8_bf8", [16; 3], 1, [Ofp8, Obf8], 4, F32)),
+    signed(wide(shape("v_wmma_i32_16x16x16_iu8", [16; 3], 1, [I8; 2], 4, I8))),
+    signed(wide(shape("v_wmma_i32_16x16x16_iu4", [16; 3], 1, [I4; 2], 8, I8))),
+    signed(wide(shape("v_wmma_i32_16x16x32_iu4", [16, 16, 32], 1, [I4; 2], 8, I8))),
+    wide(shape("v_swmmac_f32_16x16x32_f16", [16, 16, 32], 1, [F16; 2], 4, F32)),
+    wide(shape("v_swmmac_f32_16x16x32_fp8_fp8", [16, 16, 32], 1, [Ofp8; 2], 4, F32)),
+    signed(wide(shape("v_swmmac_i32_16x16x32_iu8", [16, 16, 32], 1, [I8; 2], 4, I8))),
+    signed(wide(shape("v_swmmac_i32_16x16x32_iu4", [16, 16, 32], 1, [I4; 2], 8, I8))),
+    signed(wide(shape("v_swmmac_i32_16x16x64_iu4", [16, 16, 64], 1, [I4; 2], 8, I8))),
+];
+
 const fn parted(shape: Shape) -> Shape {
     Shape { parted: true, ..shape }
 }
 
+const fn wide(shape: Shape) -> Shape {
+    Shape { parted: true, wide: true, ..shape }
+}
+
+const fn signed(shape: Shape) -> Shape {
+    Shape { controls: " neg_lo:[1,1,0]", ..shape }
+}
+
 impl Shape {
-    fn is_wave32(&self) -> bool {
-        self.name.starts_with("v_wmma")
+    /// Whether it is a product of RDNA.
+    fn is_wmma(&self) -> bool {
+        self.name.starts_with("v_wmma") || self.name.starts_with("v_swmmac")
+    }
+
+    fn lanes(&self) -> usize {
+        if self.is_wmma() && !self.wide { 32 } else { 64 }
     }
 
     fn is_sparse(&self) -> bool {
-        self.name.starts_with("v_smfmac")
+        self.name.starts_with("v_smfmac") || self.name.starts_with("v_swmmac")
+    }
+
+    /// Elements of a column of B that a lane has.
+    fn each_of_b(&self) -> usize {
+        // Of small elements, 64 lanes have room for all columns in one register.
+        let half = self.wide && self.name.contains("16x16x32_iu4") && self.is_sparse();
+        self.each * if self.is_sparse() && !half { 2 } else { 1 }
+    }
+
+    /// The group of 16 lanes and the slot of a place in k, where lanes hold `each` places, as AMD's matrix
+    /// instruction calculator has it for gfx12.
+    fn part(&self, k: usize, each: usize) -> (usize, usize) {
+        let bits = self.types[0].bits();
+        match (self.wide, bits) {
+            // Eight places for each group in turn.
+            (false, 16) if each == 16 => (k / 8 % 2, k % 8 + k / 16 * 8),
+            (true, 4 | 8) if self.size[2] / each == 4 => ([0, 2, 1, 3][k / each], k % each),
+            _ => (k / each, k % each),
+        }
     }
 
     /// The lane and the slot of an element of A or B: its row or column, its block and its place in k.
     fn source(&self, block: usize, row: usize, k: usize, each: usize) -> (usize, usize) {
         match self.size[0] {
-            _ if self.parted => (row + 16 * (k / each), k % each),
-            _ if self.is_wave32() => (row, k),
+            _ if self.parted => {
+                let (group, slot) = self.part(k, each);
+                (row + 16 * group, slot)
+            }
+            _ if self.is_wmma() => (row, k),
             4 if self.types[0] == F64 => (row + 4 * block + 16 * k, 0),
             size if self.blocks > 1 => (row + size * block, k),
             size => (row + size * (k / each), k % each),
@@ -239,8 +331,10 @@ impl Shape {
     /// The lane and the register of an element of the result.
     fn result(&self, block: usize, i: usize, j: usize) -> (usize, usize) {
         match self.size[0] {
+            // Rows 0 to 3, 8 to 11, 4 to 7, 12 to 15.
+            _ if self.wide => (j + 16 * (i / 8 + i / 4 % 2 * 2), i % 4),
             _ if self.parted => (j + 16 * (i / 8), i % 8),
-            _ if self.is_wave32() => (j + 16 * (i % 2), i / 2),
+            _ if self.is_wmma() => (j + 16 * (i % 2), i / 2),
             4 if self.types[0] == F64 => (j + 4 * block + 16 * i, 0),
             16 if self.types[0] == F64 => (j + 16 * (i % 4), i / 4),
             4 => (j + 4 * block, i),
@@ -256,9 +350,9 @@ impl Shape {
 
     /// Words of the result.
     fn words(&self) -> usize {
-        let lanes = if self.is_wave32() { 32 } else { 64 };
+        let lanes = self.lanes();
         if self.parted {
-            return 8 * self.element() / 32;
+            return 256 / lanes * self.element() / 32;
         }
         self.size[0] * self.size[1] * self.blocks / lanes * if self.result == F64 { 2 } else { 1 }
     }
@@ -283,7 +377,7 @@ fn registers(letter: char, first: usize, count: usize) -> String {
 fn assembly(target: &str, shape: &Shape) -> String {
     let mut out = String::new();
     let mut line = |text: &str| writeln!(out, "{text}").expect("a text");
-    let new = shape.is_wave32();
+    let new = shape.is_wmma();
     let (load, store) = if new { ("b128", "b128") } else { ("dwordx4", "dwordx4") };
     line(".text\n.globl k\n.p2align 8\n.type k,@function\nk:");
     line(if new { "s_load_b128 s[8:11], s[0:1], 0x0" } else { "s_load_dwordx4 s[8:11], s[0:1], 0x0" });
@@ -301,10 +395,7 @@ fn assembly(target: &str, shape: &Shape) -> String {
     line(if shape.parted { "s_wait_loadcnt 0x0" } else { "s_waitcnt vmcnt(0)" });
     let words = shape.words();
     let of = |t: Type, each: usize| (t.bits() * each / 32).max(1);
-    let (a, b) = (
-        of(shape.types[0], shape.each),
-        of(shape.types[1], shape.each * if shape.is_sparse() { 2 } else { 1 }),
-    );
+    let (a, b) = (of(shape.types[0], shape.each), of(shape.types[1], shape.each_of_b()));
     let (a, b) = (registers('v', 8, a), registers('v', 8 + AT_B, b));
     let first = 8 + AT_C;
     if target == "gfx908" {
@@ -319,7 +410,15 @@ fn assembly(target: &str, shape: &Shape) -> String {
     } else {
         let d = registers('v', first, words);
         let c = if shape.is_sparse() { format!("v{}", 8 + AT_INDEX) } else { d.clone() };
-        line(&format!("s_nop 4\n{} {d}, {a}, {b}, {c}{}\ns_nop 15\ns_nop 15", shape.name, shape.controls));
+        let text = if shape.opcode == 0 {
+            format!("{} {d}, {a}, {b}, {c}{}", shape.name, shape.controls)
+        } else {
+            // VOP3P: the result, then three sources of nine bits.
+            let third = if shape.is_sparse() { 8 + AT_INDEX } else { first };
+            let sources = 0x108 | (0x108 + AT_B) << 9 | (0x100 + third) << 18;
+            format!(".long {:#x}, {sources:#x}", 0xd380_0000 | shape.opcode << 16 | first as u32)
+        };
+        line(&format!("s_nop 4\n{text}\ns_nop 15\ns_nop 15"));
     }
     for group in 0..OUT / 4 {
         let from = first + group * 4;
@@ -330,8 +429,8 @@ fn assembly(target: &str, shape: &Shape) -> String {
     line(".amdhsa_system_sgpr_workgroup_id_x 1\n.amdhsa_kernarg_size 16\n.amdhsa_next_free_vgpr 96");
     line(".amdhsa_next_free_sgpr 32\n.amdhsa_float_denorm_mode_32 3");
     match target {
-        "gfx90a" | "gfx942" => line(".amdhsa_accum_offset 96"),
-        "gfx1100" | "gfx1201" => line(".amdhsa_wavefront_size32 1"),
+        "gfx90a" | "gfx942" | "gfx950" => line(".amdhsa_accum_offset 96"),
+        "gfx1100" | "gfx1201" => line(&format!(".amdhsa_wavefront_size32 {}", u32::from(!shape.wide))),
         _ => {}
     }
     line(".end_amdhsa_kernel");
@@ -340,7 +439,7 @@ fn assembly(target: &str, shape: &Shape) -> String {
 
 /// Runs a product; says what differs.
 fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(), String> {
-    let lanes = if shape.is_wave32() { 32 } else { 64 };
+    let lanes = shape.lanes();
     let mut state = 88_172_645_463_325_252u64;
     let mut random = move || {
         state ^= state << 13;
@@ -362,7 +461,14 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
     for block in 0..shape.blocks {
         for (i, e) in (0..m).flat_map(|i| (0..stored).map(move |e| (i, e))) {
             let v = small();
-            let (lane, slot) = shape.source(block, i, e, shape.each);
+            let (lane, slot) = match shape.is_sparse() && shape.parted {
+                true => {
+                    // The place of the four elements that it is one of two of.
+                    let (lane, slot) = shape.source(block, i, e / 2 * 4, shape.each * 2);
+                    (lane, slot / 2 + e % 2)
+                }
+                false => shape.source(block, i, e, shape.each),
+            };
             put(&mut words[lane], 0, slot, shape.types[0].bits(), shape.types[0].encode(v));
             let at = if shape.is_sparse() {
                 // Which pair a lane's four elements have follows from the lane and the place.
@@ -374,7 +480,7 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
             };
             a[(block * m + i) * k + at] = v;
         }
-        let each = shape.each * if shape.is_sparse() { 2 } else { 1 };
+        let each = shape.each_of_b();
         for (j, e) in (0..n).flat_map(|j| (0..k).map(move |e| (j, e))) {
             let v = small();
             let (lane, slot) = shape.source(block, j, e, each);
@@ -389,7 +495,7 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
             put(&mut words[lane], AT_C, register, shape.element(), value);
         }
     }
-    if shape.is_wave32() && !shape.parted {
+    if shape.is_wmma() && !shape.parted {
         // The upper lanes hold the same rows and columns.
         for lane in 0..16 {
             let (low, high) = words.split_at_mut(16);
@@ -397,7 +503,7 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
         }
     }
     for block in 0..shape.blocks {
-        let each = shape.each * if shape.is_sparse() { 2 } else { 1 };
+        let each = shape.each_of_b();
         for (j, e) in (0..n).flat_map(|j| (0..k).map(move |e| (j, e))) {
             let (lane, slot) = shape.source(block, j, e, each);
             b[(block * k + e) * n + j] = of_b[&((shape.of_lane)(lane), slot)];
@@ -413,7 +519,13 @@ fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(
     }
     let source = folder.join("matrix.s");
     std::fs::write(&source, assembly(target, shape)).map_err(|e| e.to_string())?;
-    let object = crate::assembled(&source, target, &[], &folder.join("matrix.o"))?;
+    let options: &[&str] = if shape.wide { &["-mwavefrontsize64"] } else { &[] };
+    // The assembler does not know gfx950: its objects are those of gfx942 with another number.
+    let known = if target == "gfx950" { "gfx942" } else { target };
+    let mut object = crate::assembled(&source, known, options, &folder.join("matrix.o"))?;
+    if target == "gfx950" {
+        object[FLAGS] = MACH_GFX950;
+    }
     let module = crate::lowered(&object)?;
     let bytes: Vec<u8> = words.iter().flatten().flat_map(|w| w.to_le_bytes()).collect();
     for engine in [Engine::Interpreter, Engine::Compiled] {
@@ -459,8 +571,11 @@ fn matrix_products_are_sums_of_products() {
         ("gfx90a", GFX90A),
         ("gfx942", GFX942),
         ("gfx942", SPARSE),
+        ("gfx950", GFX950),
         ("gfx1100", GFX1100),
         ("gfx1201", GFX1201),
+        ("gfx1201", SPARSE_GFX1201),
+        ("gfx1201", WIDE_GFX1201),
     ];
     let mut failures = Vec::new();
     for (target, shapes) in lists {

@@ -150,11 +150,15 @@ fn assembly(setup: &Setup, forms: &[(usize, &Form)]) -> String {
     let mut out = String::new();
     let mut line = |text: &str| writeln!(out, "{text}").expect("a text");
     line(".text\n.globl k\n.p2align 8\n.type k,@function\nk:");
-    line("s_load_dwordx4 s[8:11], s[0:1], 0x0\ns_lshl_b32 s3, s2, 6");
+    line("s_load_dwordx4 s[8:11], s[0:1], 0x0");
+    // The block's number.
+    line(if setup.target == "gfx1201" { "s_lshl_b32 s3, ttmp9, 6" } else { "s_lshl_b32 s3, s2, 6" });
     line(if setup.is_rdna() { "v_add_nc_u32 v1, s3, v0" } else { "v_add_u32 v1, s3, v0" });
-    line("v_lshlrev_b32 v2, 5, v1\nv_mul_u32_u24 v3, 12, v1\ns_waitcnt lgkmcnt(0)");
+    let late = setup.target == "gfx1201";
+    line("v_lshlrev_b32 v2, 5, v1\nv_mul_u32_u24 v3, 12, v1");
+    line(if late { "s_wait_kmcnt 0x0" } else { "s_waitcnt lgkmcnt(0)" });
     line("global_load_dwordx4 v[4:7], v2, s[8:9]\nglobal_load_dwordx4 v[8:11], v2, s[8:9] offset:16");
-    line("s_waitcnt vmcnt(0)");
+    line(if late { "s_wait_loadcnt 0x0" } else { "s_waitcnt vmcnt(0)" });
     for (number, form) in forms {
         let exec = EXEC[number % EXEC.len()];
         line("v_mov_b32 v20, v10\nv_mov_b32 v21, v11");
@@ -380,6 +384,9 @@ fn instructions_of_rdna_compute_what_the_documents_say() {
     model::rest::gfx1100(&mut list);
     every_form_holds(&Setup { target: "gfx1100", descriptor, turns: 3 }, &list);
     every_form_holds(&Setup { target: "gfx1100", descriptor, turns: 1 }, &model::scalars::gfx1100());
+    let mut list = Vec::new();
+    model::rest::gfx1201(&mut list);
+    every_form_holds(&Setup { target: "gfx1201", descriptor, turns: 3 }, &list);
 }
 
 /// The instructions of a table: the first name of each row.

@@ -183,7 +183,7 @@ pub fn fetch(l: &mut Lower, i: &Instruction) -> Result<()> {
     let given = match access.level {
         Level::Base => 0,
         Level::Level => 1,
-        Level::Gradient => 2,
+        Level::Gradient | Level::Quad => 2,
     };
     let Some((details, others)) = i.operands[2..].split_at_checked(given) else {
         return l.fail(ErrorClass::Invalid, i.span, "the level or the gradients are missing");

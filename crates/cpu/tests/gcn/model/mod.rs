@@ -3,6 +3,7 @@
 
 pub mod floats;
 pub mod halves;
+pub mod images;
 pub mod integers;
 pub mod later;
 pub mod modes;

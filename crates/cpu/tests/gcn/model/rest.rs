@@ -293,6 +293,33 @@ fn narrowed(v: f32, fraction: u32, bias: i32) -> u64 {
     u64::from(all.iter().copied().find(|bits| all.len() == 1 || bits & 1 == 0).expect("one of them is even"))
 }
 
+/// A float of 8 bits of the Open Compute Project: E5M2, which is the upper half of an f16, or E4M3, which has one
+/// NaN and no infinities.
+fn ocp(bits: u8, five: bool) -> f32 {
+    let size = bits & 0x7f;
+    let (fraction, bias) = if five { (2, 15) } else { (3, 7) };
+    let (exponent, rest) = (i32::from(size >> fraction), f64::from(size & ((1 << fraction) - 1)));
+    let value = match (five, size) {
+        (true, 0x7c) => f64::INFINITY,
+        (true, 0x7d..) | (false, 0x7f) => return f32::NAN,
+        _ if exponent == 0 => rest * f64::from(1 - bias - fraction).exp2(),
+        _ => (1.0 + rest * f64::from(-fraction).exp2()) * f64::from(exponent - bias).exp2(),
+    };
+    (if bits >> 7 == 1 { -value } else { value }) as f32
+}
+
+/// Floats of 8 bits on gfx1201.
+pub fn gfx1201(list: &mut Vec<Form>) {
+    for (name, five) in [("fp8", false), ("bf8", true)] {
+        list.push(form(&format!("v_cvt_f32_{name} D, A"), ONE, WORDS, Check::Float(32), move |l| {
+            b(ocp(l.a as u8, five))
+        }));
+        list.push(form(&format!("v_cvt_pk_f32_{name} D, A"), [2, 1, 0, 0], WORDS, Check::Words, move |l| {
+            b(ocp(l.a as u8, five)) | b(ocp((l.a >> 8) as u8, five)) << 32
+        }));
+    }
+}
+
 /// What gfx942 has first.
 pub fn gfx942(list: &mut Vec<Form>) {
     for (name, fraction, bias) in [("fp8", 3, 8), ("bf8", 2, 16)] {
