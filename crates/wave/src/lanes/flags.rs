@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Made, order, preds, replace};
 use crate::func::{Block, Function, Inst, Loc, Value};
-use crate::op::{IntOp, IntUnOp, Op, SReg, ShiftOp, VoteMode};
+use crate::op::{IntCmp, IntOp, IntUnOp, Op, SReg, ShiftOp, VoteMode};
 use crate::types::Ty;
 
 /// Replaces reads of lanes' bits.
@@ -27,6 +27,7 @@ pub(super) fn read(func: &mut Function) {
         stands[flag.index()] = pass.flags.get(&mask).copied();
     }
     replace(func, &stands);
+    pass.ask_lanes(func, &order);
     without_more_lanes(func, &pass);
 }
 
@@ -193,11 +194,54 @@ impl Pass {
     }
 }
 
-/// A disjunction with the mask of all lanes that exist adds nothing to it.
+impl Pass {
+    /// Comparisons of masks with 0 ask the lanes, if these have the flags: then nothing else may need the mask.
+    fn ask_lanes(&self, func: &mut Function, order: &[Block]) {
+        for &b in order {
+            let mut out = Vec::new();
+            for mut inst in std::mem::take(&mut func.block_mut(b).insts) {
+                if let Op::IntCmp(IntCmp::Eq | IntCmp::Ne, ty) = inst.op
+                    && ty == self.mask
+                    && self.made.constant(inst.args[1]) == Some(0)
+                    && let Some(&flag) = self.flags.get(&inst.args[0])
+                    && !self.made.inst(inst.args[0]).is_some_and(|i| matches!(i.op, Op::Vote { .. }))
+                    && self.exists(inst.args[0], &mut Vec::new())
+                {
+                    let [members, mask] = [(); 2].map(|()| func.new_value(self.mask));
+                    let op = Op::Const { ty: self.mask, bits: 0 };
+                    out.push(Inst { op, args: smallvec![], results: smallvec![members], loc: inst.loc });
+                    let (op, args) =
+                        (Op::Vote { mode: VoteMode::Ballot, sync: false }, smallvec![flag, members]);
+                    out.push(Inst { op, args, results: smallvec![mask], loc: inst.loc });
+                    inst.args[0] = mask;
+                }
+                out.push(inst);
+            }
+            func.block_mut(b).insts = out;
+        }
+    }
+}
+
+/// A disjunction with the mask of all lanes that exist adds nothing to it, nor does a conjunction with a
+/// disjunction that has the other operand.
 fn without_more_lanes(func: &mut Function, pass: &Pass) {
     let mut stands = vec![None; func.values.len()];
     let is_all = |v: Value| pass.made.inst(v).is_some_and(|i| matches!(i.op, Op::ActiveMask));
     for inst in func.blocks.iter().flat_map(|b| &b.insts) {
+        if let Op::Int(IntOp::And, ty) = inst.op
+            && ty == pass.mask
+            && let [a, b] = inst.args[..]
+        {
+            let has = |v: Value, part: Value| {
+                let made = pass.made.inst(v).filter(|i| matches!(i.op, Op::Int(IntOp::Or, _)));
+                made.is_some_and(|i| i.args.contains(&part))
+            };
+            if has(b, a) {
+                stands[inst.results[0].index()] = Some(a);
+            } else if has(a, b) {
+                stands[inst.results[0].index()] = Some(b);
+            }
+        }
         if let Op::Int(IntOp::Or, ty) = inst.op
             && ty == pass.mask
             && let [a, b] = inst.args[..]

@@ -9,14 +9,18 @@ use crate::func::{Block, Function, Inst, Loc, Value};
 use crate::op::{Guard, IntOp, Op, ShiftOp, Space};
 use crate::types::Ty;
 
+/// Parameters for the wholes of two parameters.
+type Wholes = BTreeMap<(Value, Value), Value>;
+
 const PACK: Op = Op::Pack { part: Ty::I32, whole: Ty::I64 };
 
 /// Joins halves.
 pub(super) fn join(func: &mut Function) {
-    join_parameters(func);
+    let wholes = join_parameters(func);
     let order = order(func);
     let made = Made::of(func, &order);
-    let mut pass = Pass { made, stands: vec![None; func.values.len()], out: Vec::new(), loc: Loc::default() };
+    let stands = vec![None; func.values.len()];
+    let mut pass = Pass { made, wholes, stands, out: Vec::new(), loc: Loc::default() };
     for b in order {
         for mut inst in std::mem::take(&mut func.block_mut(b).insts) {
             inst.args.iter_mut().for_each(|v| *v = pass.found(*v));
@@ -60,7 +64,7 @@ pub(super) fn part(func: &mut Function) {
 
 /// Two parameters of a block whose values are joined get a third one beside them for the whole. Those that
 /// nothing else reads are removed later.
-fn join_parameters(func: &mut Function) {
+fn join_parameters(func: &mut Function) -> Wholes {
     let order = order(func);
     let made = Made::of(func, &order);
     let preds = preds(func, &order);
@@ -73,7 +77,7 @@ fn join_parameters(func: &mut Function) {
         let packs = func.block(b).insts.iter().filter(|i| i.op == PACK);
         open.extend(packs.map(|i| (i.args[0], i.args[1])));
     }
-    let mut wholes: BTreeMap<(Value, Value), Value> = BTreeMap::new();
+    let mut wholes = Wholes::new();
     while let Some((low, high)) = open.pop() {
         let Some(b) = block_of(low).filter(|b| block_of(high) == Some(*b)) else { continue };
         if wholes.contains_key(&(low, high)) {
@@ -108,7 +112,7 @@ fn join_parameters(func: &mut Function) {
         }
     }
     if wholes.is_empty() {
-        return;
+        return wholes;
     }
     let mut stands = vec![None; func.values.len()];
     for inst in func.blocks.iter_mut().flat_map(|b| &mut b.insts).filter(|i| i.op == PACK) {
@@ -117,10 +121,12 @@ fn join_parameters(func: &mut Function) {
         }
     }
     replace(func, &stands);
+    wholes
 }
 
 struct Pass {
     made: Made,
+    wholes: Wholes,
     stands: Vec<Option<Value>>,
     /// The block's operations so far.
     out: Vec<Inst>,
@@ -218,6 +224,10 @@ impl Pass {
     /// The whole of two halves without taking them apart; `None` if nothing better than joining them is known.
     fn joined(&mut self, func: &mut Function, low: Value, high: Value, depth: u32) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
+        // So that a loop's next whole is computed of its last one.
+        if let Some(&whole) = self.wholes.get(&(low, high)) {
+            return Some(whole);
+        }
         let constant = |s: &Self, v: Value| s.made.constant(v);
         match (constant(self, low), constant(self, high)) {
             (Some(l), Some(h)) => {
@@ -279,7 +289,7 @@ impl Pass {
     }
 
     fn whole(&mut self, func: &mut Function, low: Value, high: Value, depth: u32) -> Value {
-        match self.joined(func, low, high, depth) {
+        match self.joined(func, low, high, depth).or_else(|| self.wholes.get(&(low, high)).copied()) {
             Some(whole) => whole,
             None => self.push(func, PACK, &[low, high], Ty::I64),
         }

@@ -5,10 +5,11 @@
 //!
 //! - joins halves: parameters of blocks, sums with carries and extensions become ones of 64 bits (`halves.rs`),
 //! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
-//! - drops selections and conjunctions that no lane can tell (`needed.rs`).
+//! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`).
 
 mod flags;
 mod halves;
+mod known;
 mod needed;
 
 use crate::dominance::postorder;

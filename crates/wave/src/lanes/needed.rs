@@ -1,80 +1,43 @@
 //! The lanes in which a value is read: selections and conjunctions that decide nothing there are dropped, and
 //! what no lane reads.
 //!
-//! For each value the pass knows flags that are set in every lane in which the value is read. A flag counts
-//! where its definition dominates: then it is the same execution of it.
+//! For each value the pass knows flags that are set, and flags that are clear, in every lane in which the value
+//! is read. A flag counts where its definition dominates: then it is the same execution of it.
 
 use std::rc::Rc;
 
-use super::{Made, order, replace};
-use crate::dominance::Dominators;
+use smallvec::smallvec;
+
+use super::known::{Known, Literal, Literals, meet, none, with};
+use super::{order, replace};
 use crate::func::{Block, Function, Inst, Value};
 use crate::op::{Guard, IntOp, Op};
 use crate::types::Ty;
 
-/// Most flags that are kept for a value.
-const MOST: usize = 32;
-
-/// Flags that are all set, in the order of their numbers; `None` if there is no lane.
-type Flags = Option<Rc<[Value]>>;
-
-fn none() -> Rc<[Value]> {
-    Rc::from([])
-}
-
-/// The flags that both have.
-fn meet(a: &Flags, b: &Flags) -> Flags {
-    match (a, b) {
-        (None, other) | (other, None) => other.clone(),
-        (Some(a), Some(b)) if a == b => Some(a.clone()),
-        (Some(a), Some(b)) => Some(a.iter().copied().filter(|v| b.binary_search(v).is_ok()).collect()),
-    }
-}
-
-/// The flags of either.
-fn join(a: &[Value], b: &[Value]) -> Rc<[Value]> {
-    let mut all: Vec<Value> = a.iter().chain(b).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    all.truncate(MOST);
-    all.into()
-}
-
 /// Drops what decides nothing.
 pub(super) fn narrow(func: &mut Function) {
     let order = order(func);
-    let mut pass = Pass::new(func, &order);
-    pass.imply(func, &order);
+    let mut pass = Pass { known: Known::new(func, &order), needed: vec![None; func.values.len()] };
     pass.need(func, &order);
+    pass.forward(func, &order);
     let mut stands = vec![None; func.values.len()];
-    for inst in order.iter().flat_map(|b| &func.block(*b).insts) {
-        let Some(Some(flags)) = inst.results.first().map(|r| &pass.needed[r.index()]) else { continue };
-        let set = |v: Value| flags.binary_search(&v).is_ok();
-        let other = match (&inst.op, &inst.args[..]) {
-            (Op::Select(_), &[flag, a, _]) if set(flag) || pass.made.constant(flag) == Some(1) => Some(a),
-            (Op::Select(_), &[_, a, b]) if a == b => Some(a),
-            (Op::Int(IntOp::And, Ty::I1), &[a, b]) if set(b) || pass.made.constant(b) == Some(1) => Some(a),
-            (Op::Int(IntOp::And, Ty::I1), &[a, b]) if set(a) || pass.made.constant(a) == Some(1) => Some(b),
-            // One flag implies the other.
-            (Op::Int(IntOp::Or, Ty::I1), &[a, b]) if pass.implies(a, b) => Some(b),
-            (Op::Int(IntOp::Or, Ty::I1), &[a, b]) if pass.implies(b, a) => Some(a),
-            _ => None,
-        };
-        if let Some(other) = other {
-            stands[inst.results[0].index()] = Some(other);
+    for &b in &order {
+        for inst in &mut func.block_mut(b).insts {
+            pass.decide(inst, b, &mut stands);
         }
     }
-    let unused = |v: Value| pass.needed[v.index()].is_none();
+    pass.fill(func, &order);
+    let unused = |v: Value| pass.needed.get(v.index()).is_some_and(Option::is_none);
     for &b in &order {
         let data = func.block_mut(b);
         for inst in &mut data.insts {
-            if inst.guard().is_some_and(|(guard, _)| pass.made.constant(guard) == Some(1)) {
+            if inst.guard().is_some_and(|(guard, _)| pass.known.made.constant(guard) == Some(1)) {
                 *inst = inst.unguarded();
             }
         }
         // What another value stands for goes too: an operand that it did not need may be gone.
         data.insts.retain(|i| {
-            let gone = |r: &Value| unused(*r) || stands[r.index()].is_some();
+            let gone = |r: &Value| unused(*r) || stands.get(r.index()).is_some_and(Option::is_some);
             !i.op.is_pure() && !is_lost(i) || i.results.is_empty() || !i.results.iter().all(gone)
         });
         let kept: Vec<bool> = data.params.iter().map(|p| b.index() == 0 || !unused(*p)).collect();
@@ -102,89 +65,38 @@ fn is_lost(inst: &Inst) -> bool {
     )
 }
 
+/// The operands of a conjunction or disjunction.
+struct Roles {
+    /// It is read wherever the result is.
+    mask: Value,
+    /// It is read where the mask does not decide the result.
+    other: Value,
+    /// The mask is the result.
+    alone: bool,
+}
+
 struct Pass {
-    made: Made,
-    dominators: Dominators,
-    /// By flag: those that are set wherever it is, itself among them; `None` until something is known.
-    implied: Vec<Flags>,
-    /// By value.
-    needed: Vec<Flags>,
+    known: Known,
+    /// By value: what holds in the lanes that read it; `None` if no lane does.
+    needed: Vec<Literals>,
 }
 
 impl Pass {
-    fn new(func: &Function, order: &[Block]) -> Pass {
-        let n = func.values.len();
-        Pass {
-            made: Made::of(func, order),
-            dominators: Dominators::of(func),
-            implied: vec![None; n],
-            needed: vec![None; n],
-        }
-    }
-
-    /// Whether a value is defined before a block begins, on every way to it.
-    fn is_before(&self, v: Value, b: Block) -> bool {
-        self.made.blocks[v.index()].is_some_and(|at| at != b && self.dominators.dominates(at, b))
-    }
-
-    fn implies(&self, a: Value, b: Value) -> bool {
-        self.implied[a.index()].as_ref().is_some_and(|all| all.binary_search(&b).is_ok())
-    }
-
-    fn of_flag(&self, v: Value) -> Rc<[Value]> {
-        self.implied[v.index()].clone().unwrap_or_else(none)
-    }
-
-    /// What flags imply. Parameters begin with everything, and lose what an edge does not bring.
-    fn imply(&mut self, func: &Function, order: &[Block]) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &b in order {
-                for inst in &func.block(b).insts {
-                    let Some(&r) = inst.results.first().filter(|r| func.ty(**r) == Ty::I1) else { continue };
-                    let of = |i: usize| self.implied[inst.args[i].index()].clone();
-                    let known = match inst.op {
-                        Op::Int(IntOp::And, Ty::I1) => match (of(0), of(1)) {
-                            (Some(a), Some(b)) => Some(join(&a, &b)),
-                            _ => None,
-                        },
-                        Op::Int(IntOp::Or, Ty::I1) => meet(&of(0), &of(1)),
-                        Op::Select(Ty::I1) => meet(&of(1), &of(2)),
-                        _ => Some(none()),
-                    };
-                    let known = known.map(|all| join(&all, &[r]));
-                    if known != self.implied[r.index()] {
-                        self.implied[r.index()] = known;
-                        changed = true;
-                    }
-                }
-                for target in func.block(b).term.targets() {
-                    for (&p, v) in func.block(target.block).params.iter().zip(&target.args) {
-                        if func.ty(p) != Ty::I1 {
-                            continue;
-                        }
-                        let Some(brought) = self.implied[v.index()].clone() else { continue };
-                        let before = |f: &Value| *f == p || self.is_before(*f, target.block);
-                        let brought: Rc<[Value]> =
-                            join(&brought.iter().copied().filter(before).collect::<Vec<_>>(), &[p]);
-                        let met = meet(&self.implied[p.index()], &Some(brought));
-                        if met != self.implied[p.index()] {
-                            self.implied[p.index()] = met;
-                            changed = true;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Notes that a value is read in the lanes in which these flags are set.
-    fn read(&mut self, v: Value, flags: &Rc<[Value]>, changed: &mut bool) {
-        let met = meet(&self.needed[v.index()], &Some(flags.clone()));
+    /// Notes that a value is read in the lanes in which these literals hold.
+    fn read(&mut self, v: Value, those: &Literals, changed: &mut bool) {
+        let met = meet(&self.needed[v.index()], those);
         if met != self.needed[v.index()] {
             self.needed[v.index()] = met;
             *changed = true;
+        }
+    }
+
+    /// What follows from literals and one more; themselves if no lane satisfies them, so that what such a lane
+    /// would read stays.
+    fn and(&mut self, all: &[Literal], one: Literal, b: Block) -> Rc<[Literal]> {
+        match self.known.close(with(all, one), b) {
+            Some(all) => all,
+            None => all.into(),
         }
     }
 
@@ -196,46 +108,59 @@ impl Pass {
             for &b in order.iter().rev() {
                 let data = func.block(b);
                 if let Some(v) = data.term.condition() {
-                    self.read(v, &none(), &mut changed);
+                    self.read(v, &Some(none()), &mut changed);
                 }
-                for target in data.term.targets() {
-                    self.passed(func, target, &mut changed);
+                for at in 0..data.term.targets().count() {
+                    self.passed(func, b, at, &mut changed);
                 }
                 for inst in data.insts.iter().rev() {
-                    self.operands(inst, &mut changed);
+                    self.operands(inst, b, &mut changed);
                 }
             }
         }
     }
 
-    /// What is read of the arguments of an edge: a flag that is passed along stands for the parameter.
-    fn passed(&mut self, func: &Function, target: &crate::func::BlockCall, changed: &mut bool) {
+    /// What is read of the arguments of an edge: what the parameter's readers say about values from before, and
+    /// about other parameters, whose arguments these are.
+    fn passed(&mut self, func: &Function, b: Block, at: usize, changed: &mut bool) {
+        let Some(target) = func.block(b).term.targets().nth(at) else { return };
         let params = &func.block(target.block).params;
+        let facts = self.known.edge(func, b, at);
+        let mut done: Vec<(Rc<[Literal]>, Literals)> = Vec::new();
         for (p, v) in params.iter().zip(&target.args) {
-            let Some(flags) = self.needed[p.index()].clone() else { continue };
-            let mut known: Vec<Value> =
-                flags.iter().copied().filter(|f| self.is_before(*f, target.block)).collect();
-            for (q, w) in params.iter().zip(&target.args) {
-                if flags.binary_search(q).is_ok() {
-                    known.extend(self.of_flag(*w).iter());
-                }
+            let Some(of_parameter) = self.needed[p.index()].clone() else { continue };
+            if let Some((_, those)) = done.iter().find(|(one, _)| *one == of_parameter) {
+                self.read(*v, &those.clone(), changed);
+                continue;
             }
-            let known = join(&known, &[]);
-            self.read(*v, &known, changed);
+            let mut all = facts.clone();
+            for l in of_parameter.iter() {
+                if self.known.is_before(l.flag, target.block) {
+                    all.push(*l);
+                }
+                let own = params.iter().zip(&target.args).filter(|(q, _)| **q == l.flag);
+                all.extend(own.map(|(_, w)| Literal { flag: *w, set: l.set }));
+            }
+            let those = self.known.close(all, b);
+            self.read(*v, &those, changed);
+            done.push((of_parameter, those));
         }
     }
 
-    fn operands(&mut self, inst: &Inst, changed: &mut bool) {
-        let all = none();
-        let of_result =
-            inst.results.iter().map(|r| self.needed[r.index()].clone()).reduce(|a, b| meet(&a, &b));
-        let of_result = of_result.flatten();
+    /// What holds where the results of an operation are read.
+    fn of_results(&self, inst: &Inst) -> Literals {
+        inst.results.iter().map(|r| self.needed[r.index()].clone()).reduce(|a, b| meet(&a, &b)).flatten()
+    }
+
+    fn operands(&mut self, inst: &Inst, b: Block, changed: &mut bool) {
+        let all = Some(none());
+        let of_result = self.of_results(inst);
         if let Op::Load { guard, .. } | Op::Store { guard, .. } | Op::Atom { guard, .. } = inst.op {
-            let (those, fallbacks): (Rc<[Value]>, &[Value]) = match (guard, inst.guard()) {
+            let (those, fallbacks): (Literals, &[Value]) = match (guard, inst.guard()) {
                 (Guard::Always, _) | (_, None) => (all.clone(), &[]),
                 (_, Some((flag, fallbacks))) => {
                     self.read(flag, &all, changed);
-                    (self.of_flag(flag), fallbacks)
+                    (Some(self.and(&[], Literal::set(flag), b)), fallbacks)
                 }
             };
             let count = inst.op.guard().operands(inst.results.len());
@@ -243,9 +168,7 @@ impl Pass {
                 self.read(v, &those, changed);
             }
             for &v in fallbacks {
-                if let Some(flags) = &of_result {
-                    self.read(v, flags, changed);
-                }
+                self.read(v, &of_result, changed);
             }
             return;
         }
@@ -254,35 +177,199 @@ impl Pass {
             return;
         }
         let Some(flags) = of_result else { return };
+        let those = Some(flags.clone());
+        if self.result(inst, &flags).is_some() {
+            return;
+        }
         match (&inst.op, &inst.args[..]) {
-            (Op::Select(_), &[flag, a, b]) => {
-                self.read(flag, &flags, changed);
-                let chosen = join(&flags, &self.of_flag(flag));
-                self.read(a, &chosen, changed);
-                if flags.binary_search(&flag).is_err() {
-                    self.read(b, &flags, changed);
+            (Op::Select(_), &[flag, x, y]) => {
+                self.read(flag, &those, changed);
+                for (v, set) in [(x, true), (y, false)] {
+                    if self.known.state(flag, &flags) != Some(!set) {
+                        let chosen = self.and(&flags, Literal { flag, set }, b);
+                        self.read(v, &Some(chosen), changed);
+                    }
                 }
             }
-            (Op::Int(IntOp::And, Ty::I1), &[a, b]) => {
-                // The flag that was there first is that of the lanes which execute.
-                let (mask, flag) = if self.is_older(a, b) { (a, b) } else { (b, a) };
-                self.read(mask, &flags, changed);
-                let those = join(&flags, &self.of_flag(mask));
-                self.read(flag, &those, changed);
+            (Op::Int(op @ (IntOp::And | IntOp::Or), Ty::I1), &[x, y]) => {
+                let set = *op == IntOp::And;
+                let roles = self.roles([x, y], set, &flags, b);
+                self.read(roles.mask, &those, changed);
+                if !roles.alone {
+                    let rest = self.and(&flags, Literal { flag: roles.mask, set }, b);
+                    self.read(roles.other, &Some(rest), changed);
+                }
             }
             (Op::Shfl { .. }, &[value, ..]) => {
                 self.read(value, &all, changed);
-                inst.args[1..].iter().for_each(|v| self.read(*v, &flags, changed));
+                inst.args[1..].iter().for_each(|v| self.read(*v, &those, changed));
             }
-            (op, args) if op.is_pure() => args.iter().for_each(|v| self.read(*v, &flags, changed)),
+            (op, args) if op.is_pure() => args.iter().for_each(|v| self.read(*v, &those, changed)),
             (_, args) => args.iter().for_each(|v| self.read(*v, &all, changed)),
+        }
+    }
+
+    /// What the operands of a conjunction or disjunction are to it. One that implies the other, or that is
+    /// implied by it in a disjunction, is alone the result.
+    fn roles(&mut self, [x, y]: [Value; 2], set: bool, flags: &[Literal], b: Block) -> Roles {
+        for (mask, other) in [(x, y), (y, x)] {
+            let all = self.known.close(with(flags, Literal { flag: mask, set }), b);
+            if all.is_some_and(|all| self.known.state(other, &all) == Some(set)) {
+                return Roles { mask, other, alone: true };
+            }
+        }
+        // The flag that was there first is that of the lanes which execute.
+        let (mask, other) = if self.is_older(x, y) { (x, y) } else { (y, x) };
+        Roles { mask, other, alone: false }
+    }
+
+    /// The state of a flag that an operation computes, if it is known wherever the flag is read.
+    fn result(&self, inst: &Inst, flags: &[Literal]) -> Option<bool> {
+        let &[result] = &inst.results[..] else { return None };
+        if !inst.op.is_pure() || matches!(inst.op, Op::Const { .. }) {
+            return None;
+        }
+        let has = |set| flags.binary_search(&Literal { flag: result, set }).is_ok();
+        if has(true) {
+            return Some(true);
+        }
+        has(false).then_some(false)
+    }
+
+    /// Reads operands through selections, conjunctions and disjunctions that decide nothing for the operation.
+    fn forward(&mut self, func: &mut Function, order: &[Block]) {
+        for &b in order {
+            for inst in &mut func.block_mut(b).insts {
+                if let (Op::Select(_), &[flag, x, y]) = (&inst.op, &inst.args[..]) {
+                    let Some(flags) = self.of_results(inst) else { continue };
+                    for (at, v, set) in [(1, x, true), (2, y, false)] {
+                        let chosen = self.and(&flags, Literal { flag, set }, b);
+                        inst.args[at] = self.through(v, &chosen);
+                    }
+                    inst.args[0] = self.through(flag, &flags);
+                    continue;
+                }
+                let flags = match inst.guard() {
+                    Some((guard, _)) => self.and(&[], Literal::set(guard), b),
+                    None if inst.op.is_pure() => match self.of_results(inst) {
+                        Some(flags) => flags,
+                        None => continue,
+                    },
+                    None => continue,
+                };
+                // What the guard does not cover, itself and what a load gives otherwise, stays.
+                let count = inst.args.len() - inst.op.guard().operands(inst.results.len());
+                for v in &mut inst.args[..count] {
+                    *v = self.through(*v, &flags);
+                }
+            }
+        }
+    }
+
+    /// What a value is where literals hold. What this pass replaces is not looked into: what it was made of may
+    /// be gone.
+    fn through(&mut self, mut v: Value, flags: &[Literal]) -> Value {
+        while let Some(inst) = self.known.made.inst(v) {
+            let state = |v: Value| self.known.state(v, flags);
+            let (next, gate) = match (&inst.op, &inst.args[..]) {
+                (Op::Select(_), &[flag, a, b]) => (state(flag).map(|set| if set { a } else { b }), None),
+                (Op::Int(op @ (IntOp::And | IntOp::Or), Ty::I1), &[a, b]) => {
+                    let set = *op == IntOp::And;
+                    let next = match (state(a) == Some(set), state(b) == Some(set)) {
+                        (true, _) => Some(b),
+                        (_, true) => Some(a),
+                        _ => None,
+                    };
+                    (next, Some(([a, b], set)))
+                }
+                _ => (None, None),
+            };
+            let (Some(next), Some(all)) = (next, self.needed[v.index()].clone()) else { return v };
+            if self.known.state(v, &all).is_some() {
+                return v;
+            }
+            if let (Some((operands, set)), Some(at)) = (gate, self.known.made.blocks[v.index()]) {
+                let roles = self.roles(operands, set, &all, at);
+                if roles.alone && roles.mask != next {
+                    return v;
+                }
+            }
+            v = next;
+        }
+        v
+    }
+
+    /// Replaces an operation that decides nothing, or whose result is known.
+    fn decide(&mut self, inst: &mut Inst, b: Block, stands: &mut [Option<Value>]) {
+        let Some(&result) = inst.results.first() else { return };
+        if let (Op::AddCarry(ty) | Op::SubBorrow(ty), &[x, y, carry]) = (&inst.op, &inst.args[..])
+            && self.known.made.constant(carry) == Some(0)
+            && self.needed[inst.results[1].index()].is_none()
+        {
+            let op = if matches!(inst.op, Op::AddCarry(_)) { IntOp::Add } else { IntOp::Sub };
+            *inst = Inst {
+                op: Op::Int(op, *ty),
+                args: smallvec![x, y],
+                results: smallvec![result],
+                loc: inst.loc,
+            };
+            return;
+        }
+        let Some(flags) = self.needed[result.index()].clone() else { return };
+        if let Some(set) = self.result(inst, &flags) {
+            inst.op = Op::Const { ty: Ty::I1, bits: u128::from(set) };
+            inst.args.clear();
+            return;
+        }
+        let state = |pass: &Self, v: Value| pass.known.state(v, &flags);
+        let other = match (&inst.op, &inst.args[..]) {
+            (Op::Select(_), &[_, x, y]) if x == y => Some(x),
+            (Op::Select(_), &[flag, x, y]) => state(self, flag).map(|set| if set { x } else { y }),
+            (Op::Int(op @ (IntOp::And | IntOp::Or), Ty::I1), &[x, y]) => {
+                let roles = self.roles([x, y], *op == IntOp::And, &flags, b);
+                roles.alone.then_some(roles.mask)
+            }
+            _ => None,
+        };
+        if let Some(other) = other {
+            stands[result.index()] = Some(other);
+        }
+    }
+
+    /// Zeros for arguments of edges that no lane reads, and that are not made any more.
+    fn fill(&mut self, func: &mut Function, order: &[Block]) {
+        for &b in order {
+            for at in 0..func.block(b).term.targets().count() {
+                let Some(target) = func.block(b).term.targets().nth(at) else { continue };
+                let params = &func.block(target.block).params;
+                let lost: Vec<(usize, Ty)> = params
+                    .iter()
+                    .zip(&target.args)
+                    .enumerate()
+                    .filter(|(_, (p, v))| {
+                        self.needed[p.index()].is_some()
+                            && self.needed.get(v.index()).is_some_and(Option::is_none)
+                    })
+                    .map(|(place, (p, _))| (place, func.ty(*p)))
+                    .collect();
+                for (place, ty) in lost {
+                    let zero = func.new_value(ty);
+                    let loc = func.block(b).term_loc;
+                    let op = Op::Const { ty, bits: 0 };
+                    let data = func.block_mut(b);
+                    data.insts.push(Inst { op, args: smallvec![], results: smallvec![zero], loc });
+                    if let Some(target) = data.term.targets_mut().nth(at) {
+                        target.args[place] = zero;
+                    }
+                }
+            }
         }
     }
 
     /// Whether a flag is defined in a block that dominates another's.
     fn is_older(&self, a: Value, b: Value) -> bool {
-        match (self.made.blocks[a.index()], self.made.blocks[b.index()]) {
-            (Some(x), Some(y)) if x != y => self.dominators.dominates(x, y),
+        match (self.known.made.blocks[a.index()], self.known.made.blocks[b.index()]) {
+            (Some(x), Some(y)) if x != y => self.known.dominators.dominates(x, y),
             _ => false,
         }
     }
