@@ -31,9 +31,10 @@ struct Entries {
 
 impl Entries {
     const fn new() -> Entries {
-        const UNUSED: Entry =
-            Entry { start: AtomicUsize::new(0), end: AtomicUsize::new(0), lost: AtomicBool::new(false) };
-        Entries { all: [UNUSED; MANY], next: AtomicPtr::new(ptr::null_mut()) }
+        let all = [const {
+            Entry { start: AtomicUsize::new(0), end: AtomicUsize::new(0), lost: AtomicBool::new(false) }
+        }; MANY];
+        Entries { all, next: AtomicPtr::new(ptr::null_mut()) }
     }
 }
 
