@@ -38,11 +38,16 @@ impl Scratch {
     }
 }
 
-/// Tells the thread the signal's number. Programs that the command starts do not inherit the handler.
+/// Tells the thread the signal's number, and goes no further: the command neither writes another file nor ends in
+/// another way. Programs that the command starts do not inherit the handler.
 extern "C" fn on_signal(signal: i32) {
     let number = signal as u8;
     // SAFETY: a write of one byte, which a handler may make.
     unsafe { libc::write(TO_THREAD.load(Ordering::Relaxed), (&raw const number).cast(), 1) };
+    loop {
+        // SAFETY: it waits for a signal.
+        unsafe { libc::pause() };
+    }
 }
 
 /// Starts a thread that removes the folder and ends the process as the signal would have done.
@@ -57,10 +62,15 @@ fn remove_at_signals() -> io::Result<()> {
                 let _ = std::fs::remove_dir_all(folder);
             }
             let signal = i32::from(number[0]);
-            // SAFETY: restores the default action and sends the signal to this process.
+            // SAFETY: restores the default action, and sends the signal to this thread, which then takes it: the
+            // other one is in the handler. The set is initialised by the call.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
-                libc::kill(libc::getpid(), signal);
+                let mut set = std::mem::zeroed();
+                libc::sigemptyset(&mut set);
+                libc::sigaddset(&mut set, signal);
+                libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+                libc::raise(signal);
             }
         }
     })?;

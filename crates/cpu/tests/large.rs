@@ -155,7 +155,7 @@ fn what_is_wrong_is_told_at_load() {
         ("add.u32 %r1, %r2, %r99;", "%r99", ErrorKind::Semantic),
         ("alloca.u64 %rd1, %rd2, 24;", "alignment", ErrorKind::Unsupported),
         ("mov.u32 %r1, %r2", "syntax", ErrorKind::Syntax),
-        (".shared .b8 large[65536]; st.shared.u8 [large], %r1;", "shared data", ErrorKind::Semantic),
+        (".shared .b8 large[65536]; st.shared.u8 [large], %r1;", "shared data", ErrorKind::BeyondDevice),
     ];
     for (extra, told, kind) in cases {
         let large = text(extra);

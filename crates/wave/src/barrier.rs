@@ -398,12 +398,20 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_lowest_four_bits_name_a_barrier() {
+        let mut warps = warps(64);
+        let mut barriers = Barriers::default();
+        (warps[0].bar_id, warps[1].bar_id) = (255, 15);
+        for warp in &mut warps {
+            warp.bar_lanes = warp.live;
+        }
+        assert_eq!([0, 1].map(|w| barriers.arrive(&mut warps, w)), [Ok(false), Ok(true)]);
+    }
+
+    #[test]
     fn what_does_not_exist_is_refused() {
         let mut warps = warps(32);
         let mut barriers = Barriers::default();
-        warps[0].bar_id = 16;
-        assert_eq!(barriers.arrive(&mut warps, 0), Err(Invalid { id: 16, mode: 0 }));
-        warps[0].bar_id = 0;
         warps[0].bar_mode = 5;
         assert_eq!(barriers.arrive(&mut warps, 0), Err(Invalid { id: 0, mode: 5 }));
         assert!(barriers.arrive(&mut warps, 7).is_err());
