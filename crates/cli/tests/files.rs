@@ -340,15 +340,15 @@ fn temporary_folders_go_with_the_command() {
         let mut command = Command::new(ANYWARP);
         command.args(["cc", "--clang"]).arg(&clang).args(["-c", "a.cu"]).current_dir(&folder.0);
         command.env("TMPDIR", &scratch).stdin(Stdio::null()).process_group(0);
-        if ignored {
-            // SAFETY: signal may be called between fork and exec.
-            unsafe {
-                command.pre_exec(|| {
-                    libc::signal(libc::SIGHUP, libc::SIG_IGN);
-                    Ok(())
-                })
-            };
-        }
+        // The test may itself have been started to ignore signals, as in a shell's background.
+        // SAFETY: signal may be called between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(signal, if ignored { libc::SIG_IGN } else { libc::SIG_DFL });
+                libc::signal(libc::SIGTERM, libc::SIG_DFL);
+                Ok(())
+            })
+        };
         let mut child = command.spawn().expect("it starts");
         let entries = || fs::read_dir(&scratch).expect("a folder").count();
         while entries() == 0 {
