@@ -5,7 +5,7 @@
 //! happens in the new ones.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -58,10 +58,14 @@ pub unsafe fn replace(start: u64, size: u64, by: impl FnOnce() -> io::Result<()>
 /// Whether all other threads of the process can wait for replaced pages: one that blocks SIGSEGV would end the
 /// process instead. The C library blocks all signals for a moment, for example in new threads.
 pub fn all_can_wait() -> bool {
-    const MOMENT: Duration = Duration::from_millis(20);
+    /// On a busy machine a new thread may not run for a while. A program that has a thread which really blocks
+    /// the signal waits so long once.
+    const MOMENTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)];
+    static BLOCKED: AtomicBool = AtomicBool::new(false);
     let start = Instant::now();
     while !all_can_wait_now() {
-        if start.elapsed() > MOMENT {
+        if start.elapsed() > MOMENTS[usize::from(BLOCKED.load(Ordering::Relaxed))] {
+            BLOCKED.store(true, Ordering::Relaxed);
             return false;
         }
         std::thread::sleep(Duration::from_micros(200));
