@@ -531,7 +531,11 @@ impl Decoder {
     fn scalar_address(&self, b: &mut Building) -> Result<(), Wrong> {
         let number = b.get("saddr");
         let scratch = row_family(b) == Family::Scratch;
-        let none = || self.target.generation == Generation::Gfx10 && self.target.version() >= (10, 3, 0);
+        // LLVM takes it before gfx1030 too where the result goes to LDS.
+        let none = || {
+            let known = self.target.version() >= (10, 3, 0) || b.get("lds") != 0;
+            self.target.generation == Generation::Gfx10 && known
+        };
         if number == self.no_address() || scratch && number == 0x7f && none() {
             b.push(Role::Saddr, Value::Off, 0);
             return Ok(());
