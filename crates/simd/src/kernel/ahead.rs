@@ -1,4 +1,4 @@
-//! Prefetching for loops whose loads move far from round to round.
+//! Prefetching for loops whose loads move far from round to round, and for later blocks.
 //!
 //! A warp's lanes read rows, and from one round to the next the row often moves by the number of threads in
 //! the grid, or by a matrix's width: too far for the processor's own prefetchers. The stride is found by
@@ -22,6 +22,8 @@ const OPERATIONS: usize = 240;
 const ROUNDS: usize = 8;
 /// Prefetch distance in blocks, where a block begins.
 const BLOCKS: i64 = 4;
+/// Maximum prefetch distance in bytes in kernels without stops and loops, but at least one block.
+const BYTES: i64 = 4096;
 /// Maximum number of prefetched loads per loop. If there are more, most are neighbours that one prefetch
 /// covers (a stencil of seven loads ran a tenth slower).
 const ACCESSES: usize = 4;
@@ -47,9 +49,11 @@ pub struct Asked {
     pub far: bool,
 }
 
-/// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops. In
-/// kernels with stops also for a later block before the loads with which a block begins: its other regions keep
-/// the processor from seeing those early enough.
+/// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops. Also
+/// for a later block before the loads with which a block begins, in kernels with stops, whose other regions keep
+/// the processor from seeing those early enough, and in kernels without loops: a warp has many more instructions
+/// for a row than a loop over arrays would have, so the processor sees less far ahead. On a Xeon of Intel's
+/// fourth generation, saxpy of arrays in memory took 0.8 of the time, and of arrays in caches as long as before.
 pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
@@ -77,13 +81,15 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
         }
     }
     let far = !asked.is_empty();
-    if func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends()) {
+    let stops = func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends());
+    if stops || cfg.loops.is_empty() {
         let loads = rows(func, uniformity, before_stops(func, cfg).into_iter()).unwrap_or_default();
         for (b, at, address) in loads {
             let (steps, out) = (BTreeMap::new(), Vec::new());
             let mut walk = Walk { func, cfg, made: &made, l: None, types: &mut types, steps, out };
             let Some(Step::By(step @ 1..)) = walk.step(address, DEPTH) else { continue };
-            let step = walk.constant(step.wrapping_mul(BLOCKS));
+            let blocks = if stops { BLOCKS } else { (BYTES / step).clamp(1, BLOCKS) };
+            let step = walk.constant(step.wrapping_mul(blocks));
             asked.push((b, at, walk.asking(address, step)));
         }
     }
