@@ -1,12 +1,13 @@
-"""NVIDIA's Python bindings of the driver API (cuda.bindings.driver): kernels, streams, events, memory,
-errors."""
+"""NVIDIA's Python bindings: of the driver API (cuda.bindings.driver) kernels, streams, events, memory and
+errors; of the runtime (cuda.bindings.runtime) a few functions, and cuda.core, which calls both."""
 
 import ctypes
 import threading
 
 import numpy as np
 from cuda.bindings import driver as cu
-from cuda.bindings import nvrtc
+from cuda.bindings import nvrtc, runtime
+from cuda.core import Device
 
 PTX = b"""
 .version 7.0
@@ -162,6 +163,27 @@ three = np.zeros(1, dtype=np.int32)
 ok(cu.cuMemcpyDtoH(three.ctypes.data, buffers[0], 4))
 assert three[0] == 3
 ok(cu.cuModuleUnload(other))
+
+# The bindings have NVIDIA's static runtime in them. `anywarp run` makes them call ours, on the same handles.
+def done(answer):
+    assert answer[0] == runtime.cudaError_t.cudaSuccess, answer
+    return answer[1] if len(answer) == 2 else None
+
+
+assert done(runtime.cudaGetDeviceCount()) == ok(cu.cuDeviceGetCount())
+assert done(runtime.cudaRuntimeGetVersion()) == 13000
+memory = done(runtime.cudaMalloc(4))
+ok(cu.cuMemsetD32(memory, 7, 1))
+seven = np.zeros(1, dtype=np.int32)
+to_host = runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost
+done(runtime.cudaMemcpyAsync(seven.ctypes.data, memory, 4, to_host, first))
+done(runtime.cudaStreamSynchronize(first))
+assert seven[0] == 7
+done(runtime.cudaFree(memory))
+assert runtime.cudaFree(0x10)[0] == runtime.cudaError_t.cudaErrorInvalidValue
+assert done(runtime.cudaGetDeviceProperties(0)).name == ok(cu.cuDeviceGetName(100, device)).split(b"\0")[0]
+Device(0).set_current()
+Device(0).sync()
 
 for buffer in (*buffers, managed):
     ok(cu.cuMemFree(buffer))

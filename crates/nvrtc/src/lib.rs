@@ -4,10 +4,11 @@
 //!
 //! Programs that are linked with NVRTC find the functions of this library first. Programs that open NVRTC
 //! look its functions up by `dlsym`, so the library has a `dlsym` as well, which gives such a lookup a
-//! function of ours and passes all others on.
+//! function of ours and passes all others on. By it, Python's modules of the CUDA runtime get ours, too.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
 mod lookup;
+mod python;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -148,6 +149,7 @@ fn replacement(handle: *mut c_void, name: &CStr) -> *const c_void {
     let asked = match name.to_bytes() {
         b"nvrtcGetCUBINSize" => Asked::Size,
         b"nvrtcGetCUBIN" => Asked::Cubin,
+        python::INITIALISES => return python::replacement(handle, name),
         _ => return std::ptr::null(),
     };
     let number = Compiler::of(|name| real(handle, name));

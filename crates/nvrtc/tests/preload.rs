@@ -89,3 +89,55 @@ fn programs_that_are_linked_with_nvrtc_get_its_ptx() {
     assert_eq!(output(false, &program, &[]), "0 8 0 machine\n");
     assert_eq!(output(true, &program, &[]), "0 8 0 the ptx\n");
 }
+
+/// What the program of `python.c` prints for a version of cuda-bindings, a path of the module and the name of
+/// the inner module. Our library lies beside the runtimes of 12 and 13.
+fn python(version: &str, outer: &str, inner: &str, variables: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let library = std::env::current_exe().expect("the test's path").with_file_name("libanywarp_nvrtc.so");
+    std::fs::copy(&library, path("libanywarp-nvrtc.so")).expect("our library");
+    for (name, first) in [("libcudart.so.12", 1200), ("libcudart.so.13", 1300)] {
+        cc("cudart.c", &["-shared", "-fPIC", &format!("-DFIRST={first}")], &path(name));
+    }
+    let module = path(outer);
+    std::fs::create_dir_all(module.parent().expect("a folder")).expect("the module's folder");
+    cc("cyruntime.c", &["-shared", "-fPIC"], &module);
+    cc("python.c", &["-rdynamic", "-ldl"], &path("python"));
+    let mut command = Command::new(path("python"));
+    command.arg(version).arg(module).arg(inner).env("LD_PRELOAD", path("libanywarp-nvrtc.so"));
+    let output = command.envs(variables.iter().copied()).output().expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Where releases of cuda-bindings have the module, and the names of the inner one.
+const MODULE: &str = "cuda/bindings/cyruntime.cpython-311-x86_64-linux-gnu.so";
+const INNER: [&str; 2] = ["cuda.bindings._internal.runtime", "cuda.bindings._bindings.cyruntime"];
+const PER_THREAD: &str = "CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM";
+
+#[test]
+fn pythons_module_of_the_runtime_gets_ours() {
+    let thirteen = "module 1300 1301 1303 1305 36 theirs 1 held 0 pending 0\n";
+    for inner in INNER {
+        assert_eq!(python("13.3.1", MODULE, inner, &[]), thirteen, "{inner}");
+    }
+    assert_eq!(python("13.3.1", MODULE, INNER[0], &[(PER_THREAD, "0")]), thirteen);
+    assert_eq!(python("13.3.1", MODULE, INNER[0], &[(PER_THREAD, "no number")]), thirteen);
+    let own_streams = python("13.3.1", MODULE, INNER[0], &[(PER_THREAD, "1")]);
+    assert_eq!(own_streams, "module 1300 1301 1304 1306 36 theirs 1 held 0 pending 0\n");
+    // The header of 12 gives the second form the name of the first.
+    let twelve = python("12.9.4", MODULE, INNER[1], &[]);
+    assert_eq!(twelve, "module 1200 1202 1203 1205 36 theirs 1 held 0 pending 0\n");
+}
+
+#[test]
+fn other_modules_of_python_stay_as_they_are() {
+    let theirs = "module 1 1 1 1 1 theirs 1 held 0 pending 0\n";
+    let inner_module = "cuda/bindings/_bindings/cyruntime.cpython-311-x86_64-linux-gnu.so";
+    assert_eq!(python("13.3.1", inner_module, INNER[0], &[]), theirs);
+    for unknown in ["11.8.7", "14.0.0", ""] {
+        assert_eq!(python(unknown, MODULE, INNER[0], &[]), theirs, "{unknown}");
+    }
+    assert_eq!(python("13.3.1", MODULE, "another.module", &[]), theirs);
+}
