@@ -59,11 +59,20 @@ fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u
     }
 }
 
-/// Warns once that a program asks for a private table, so that its failure can be explained. Only NVIDIA's
-/// closed runtime does. Through one of these tables the driver would have to authenticate itself as NVIDIA's,
-/// which is not imitated.
-fn tell_private_table() {
+/// Private tables that NVIDIA's runtime, in versions 12 and 13, does not work without. Through the second one
+/// the driver would have to authenticate itself as NVIDIA's, which is not imitated.
+const OF_THE_RUNTIME: [[u8; 16]; 2] = [
+    0x6bd5_fb6c_5bf4_e74a_8987_d939_12fd_9df9_u128.to_be_bytes(),
+    0xd408_2055_bde6_704b_8d34_ba12_3c66_e1f2_u128.to_be_bytes(),
+];
+
+/// Warns once that a program asks for a table of the runtime, so that its failure can be explained. Others do
+/// without the tables that they ask for, such as NVRTC.
+fn tell_private_table(id: &[u8; 16]) {
     static TOLD: Once = Once::new();
+    if !OF_THE_RUNTIME.contains(id) {
+        return;
+    }
     TOLD.call_once(|| {
         log::say(log::Level::Error, || {
             "the program asks for private tables of NVIDIA's driver, as NVIDIA's closed CUDA runtime does (libcudart, \
@@ -166,7 +175,7 @@ api! {
             table.set(std::ptr::from_ref(found) as u64);
             return Ok(());
         }
-        tell_private_table();
+        tell_private_table(&id);
         Err(Error::InvalidValue)
     }
 

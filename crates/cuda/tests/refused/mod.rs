@@ -323,22 +323,43 @@ fn an_initial_value_needs_the_function_whose_address_it_has() {
     });
 }
 
-/// NVIDIA's closed runtime requests several tables; one line explains its failure.
+/// Tables that NVIDIA's closed runtime requests first and to prove whose driver it has found, and one that
+/// NVRTC requests and does without.
+const RUNTIME: [u128; 2] =
+    [0x6bd5_fb6c_5bf4_e74a_8987_d939_12fd_9df9, 0xd408_2055_bde6_704b_8d34_ba12_3c66_e1f2];
+const NVRTC: u128 = 0xda91_51d3_3ae6_cc41_a5c0_4f26_d533_e328;
+
+fn ask_for_table(cuda: &Cuda, id: u128) {
+    let mut table = 1;
+    call!(cuda.cuGetExportTable(&mut table, &id.to_be_bytes()) => status::INVALID_VALUE);
+    assert_eq!(table, 0);
+}
+
+/// One line explains why the closed runtime fails.
 #[test]
 fn private_tables_are_told_once() {
     let output = isolated("refused::private_tables_are_told_once", &[], || {
         let cuda = Cuda::open();
-        for first in 0..5u8 {
-            let id = [first, 0x16, 0xc8, 0x6b, 0x5c, 0x5e, 0xf8, 0x4b, 1, 2, 3, 4, 5, 6, 7, 8];
-            let mut table = 1;
-            call!(cuda.cuGetExportTable(&mut table, &id) => status::INVALID_VALUE);
-            assert_eq!(table, 0);
+        for id in RUNTIME.into_iter().chain(RUNTIME) {
+            ask_for_table(&cuda, id);
         }
     });
     let told = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = told.lines().filter(|l| l.starts_with("anywarp:")).collect();
     let [line] = lines.as_slice() else { panic!("{told}") };
     assert!(line.contains("closed CUDA runtime") && line.contains("cannot run on Anywarp"), "{line}");
+}
+
+#[test]
+fn tables_that_programs_do_without_are_not_told() {
+    let output = isolated("refused::tables_that_programs_do_without_are_not_told", &[], || {
+        let cuda = Cuda::open();
+        for id in [NVRTC, 0, u128::MAX] {
+            ask_for_table(&cuda, id);
+        }
+    });
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!told.contains("anywarp:"), "{told}");
 }
 
 /// An endless file is not read forever.
