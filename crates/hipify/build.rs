@@ -91,6 +91,7 @@ const FLAGS: &[&str] = &[
     "miopen-only",
     "overloaded",
     "no-tag",
+    "template",
 ];
 
 /// A release of ROCm as a constant expression; `None` for an empty cell.

@@ -10,6 +10,10 @@ void b() { cudaThreadSynchronize(); }
 // CHECK: p = __nv_fp8_e8m0();
 // FINDING: unsupported __nv_fp8_e8m0
 void c() { p = __nv_fp8_e8m0(); }
+// `texture` is CUDA's with its arguments only.
+// FINDING: removed-in-cuda texture
+// CHECK: texture<float> t; void draw(int texture);
+texture<float> t; void draw(int texture);
 // A device function that HIP lacks is reported where device code calls it, but not where the name is another's.
 // FINDING: unsupported __vabs2
 // CHECK: __device__ int d(int x) { return __vabs2(x) + o.__vabs2(x); }

@@ -22,6 +22,8 @@
 #include <curand_normal.h>
 // CHECK: #include <hipfft/hipfft.h>
 #include <cufft.h>
+// CHECK-NEXT: #include <hipfft/hipfftw.h>
+#include <cufftw.h>
 // CHECK-NEXT: #include <hipsparse.h>
 #include <cusparse.h>
 // CHECK-NEXT: #include <hipsolver.h>

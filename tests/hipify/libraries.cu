@@ -11,6 +11,13 @@ void b() { cusparseHandle_t sparse; cusparseCreate(&sparse); }
 void c() { cusolverDnHandle_t solver; cusolverDnCreate(&solver); }
 // CHECK: hipfftHandle fft; hipfftPlan1d(&fft, 8, HIPFFT_C2C, 1);
 void d() { cufftHandle fft; cufftPlan1d(&fft, 8, CUFFT_C2C, 1); }
+// Transforms on several devices.
+// CHECK: hipLibXtDesc *desc; hipfftXtSetGPUs(fft, 2, devices); hipfftXtMalloc(fft, &desc, HIPFFT_XT_FORMAT_INPLACE);
+void xt() { cudaLibXtDesc *desc; cufftXtSetGPUs(fft, 2, devices); cufftXtMalloc(fft, &desc, CUFFT_XT_FORMAT_INPLACE); }
+// CHECK: hipfftXtMemcpy(fft, desc, host, HIPFFT_COPY_HOST_TO_DEVICE); hipfftXtExecDescriptorC2C(fft, desc, desc, HIPFFT_FORWARD);
+void run() { cufftXtMemcpy(fft, desc, host, CUFFT_COPY_HOST_TO_DEVICE); cufftXtExecDescriptorC2C(fft, desc, desc, CUFFT_FORWARD); }
+// FINDING: unsupported CUFFT_NVRTC_FAILURE
+int none = CUFFT_NVRTC_FAILURE;
 // CHECK: hiprandGenerator_t rand; hiprandCreateGenerator(&rand, HIPRAND_RNG_PSEUDO_DEFAULT);
 void e() { curandGenerator_t rand; curandCreateGenerator(&rand, CURAND_RNG_PSEUDO_DEFAULT); }
 // CHECK: hipdnnHandle_t dnn; hipdnnCreate(&dnn);

@@ -16,6 +16,13 @@ void e() { cudaDriverEntryPointQueryResult r; cudaGetDriverEntryPoint("f", &f, 0
 void f() { cublasCgemm(h); cublasZaxpy_64(h); }
 // CHECK: HIP_MEMSET_NODE_PARAMS m;
 void h() { CUDA_MEMSET_NODE_PARAMS m; }
+// FINDING: needs-rocm cudaEventRecordExternal
+// CHECK: int flag = cudaEventRecordExternal;
+int flag = cudaEventRecordExternal;
+// The header is of ROCm 7.1.
+// FINDING: unsupported-header cufftw.h
+// CHECK: #include <cufftw.h>
+#include <cufftw.h>
 // The header is of ROCm 7.0.
 // FINDING: unsupported-header cuda_fp4.h
 // CHECK: #include <cuda_fp4.h>

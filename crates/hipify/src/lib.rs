@@ -25,6 +25,7 @@ mod includes;
 mod launch;
 mod mask;
 mod options;
+mod project;
 mod redefined;
 mod rules;
 mod signature;
@@ -37,6 +38,7 @@ mod translate;
 
 pub use diagnostic::{Diagnostic, Lines, Reason};
 pub use options::{Options, Rocm, Target, UnknownRocm};
+pub use project::Project;
 pub use stats::{Counter, Format, Statistics, print_totals};
 pub use translate::{TooLong, Translation, translate};
 

@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::project::Project;
 
 /// A release of ROCm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,4 +104,6 @@ pub struct Options {
     pub strings: bool,
     /// Leave accesses to the members `x` and `y` of `half2` unchanged, since CUDA does not document them.
     pub no_undocumented: bool,
+    /// The other files that are translated.
+    pub project: Arc<Project>,
 }

@@ -27,6 +27,11 @@ impl Survey {
     pub fn defines(&self, name: &str) -> bool {
         self.functions.contains(name) || self.kernels.contains_key(name) || self.macros.contains(name)
     }
+
+    /// The names that the text defines.
+    pub fn definitions(self) -> impl Iterator<Item = String> {
+        self.functions.into_iter().chain(self.kernels.into_keys()).chain(self.macros)
+    }
 }
 
 /// Words that precede a parenthesis without naming a function.

@@ -262,6 +262,8 @@ impl Flags {
     pub const OVERLOADED: Flags = Flags(1 << 11);
     /// A type that `struct` or `enum` may precede in CUDA and not in HIP.
     pub const NO_TAG: Flags = Flags(1 << 12);
+    /// A template whose name is also a common word: it counts with its arguments only.
+    pub const TEMPLATE: Flags = Flags(1 << 13);
 
     pub(crate) const fn new(bits: u16) -> Self {
         Flags(bits)

@@ -146,10 +146,9 @@ impl Translator<'_, '_> {
 
     fn headers(&mut self) {
         for include in &self.directives.includes {
-            let foreign =
-                table::foreign_header(&include.path).filter(|_| table::header(&include.path).is_none());
-            if let Some(advice) = foreign {
-                let path = &include.path;
+            let path = &include.path;
+            let foreign = table::foreign_header(path).filter(|_| table::header(path).is_none());
+            if let Some(advice) = foreign.filter(|_| !self.options.project.has(path)) {
                 let message = format!("header '{path}' is unknown and left unchanged");
                 self.report(
                     include.name.start + 1,
@@ -367,7 +366,8 @@ impl Translator<'_, '_> {
         let Some(token) = source.token(at).filter(|token| token.directive == 0) else { return };
         let constant =
             name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
-        if constant == source.is(at + 1, b'(') || self.survey.defines(name) {
+        let own = self.survey.defines(name) || self.options.project.defines(name);
+        if constant == source.is(at + 1, b'(') || own {
             return;
         }
         if let Some(before) = at.checked_sub(1).filter(|before| source.together(*before, at)) {
@@ -582,6 +582,9 @@ impl Translator<'_, '_> {
     /// The function that a call means: in some releases of CUDA a name stands for another one. Reports calls
     /// that have no counterpart or may be either's.
     fn meant(&mut self, at: usize, entry: &'static Entry) -> Option<&'static Entry> {
+        if entry.flags.has(Flags::TEMPLATE) && !self.source.is(at + 1, b'<') {
+            return None;
+        }
         let decides =
             |rule: &&rules::Rule| matches!(rule.action, Action::As(_) | Action::Refuse(_) | Action::Doubt(_));
         let mut rules = table::rules(entry.cuda).iter().filter(decides).peekable();

@@ -199,7 +199,7 @@ struct Told {
 }
 
 impl Args {
-    fn options(&self, file: &Path) -> Options {
+    fn options(&self, file: &Path, project: &Project) -> Options {
         let compiler =
             self.ignored.compiler.iter().filter_map(|option| option.strip_prefix("-D").map(String::from));
         let defines =
@@ -224,6 +224,7 @@ impl Args {
             defines: defines.collect(),
             always_include_runtime: matches!(extension, Some("cu" | "cuh")),
             no_undocumented: self.no_undocumented_features,
+            project: project.names(),
         }
     }
 
@@ -338,7 +339,7 @@ fn translate(args: &Args, file: &Path, project: &Project) -> Result<(Report, Dur
         }
         None => {
             let Translation { text, diagnostics, statistics, .. } =
-                hipify::translate(&text, &args.options(file))
+                hipify::translate(&text, &args.options(file, project))
                     .with_context(|| format!("cannot translate {}", file.display()))?;
             (text, diagnostics, statistics)
         }
@@ -391,10 +392,11 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = args.database.as_ref().filter(|_| files.is_empty()) {
         files = database(folder)?;
     }
-    let project = match &args.compile_commands {
+    let mut project = match &args.compile_commands {
         Some(file) => Project::of_commands(file)?,
         None => Project::of_folders(&mut files)?,
     };
+    project.read_names();
     files.extend(project.files());
     let quiet = args.no_output || args.examine;
     if !project.is_empty() && !args.inplace && args.output_dir.is_none() && !quiet {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use hipify::build_files::BuildFile;
@@ -21,6 +22,8 @@ const SOURCES: &[&str] =
 pub struct Project {
     /// Each file, with its place below the project's folder.
     files: BTreeMap<PathBuf, PathBuf>,
+    /// What the files define.
+    names: Arc<hipify::Project>,
     counts: RefCell<Counts>,
 }
 
@@ -170,6 +173,25 @@ impl Project {
     /// Whether no project is translated.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// Reads what the sources define, for the translation of the others. What cannot be read is reported when
+    /// it is translated.
+    pub fn read_names(&mut self) {
+        let mut names = hipify::Project::default();
+        for (file, place) in &self.files {
+            let regular = fs::metadata(file).is_ok_and(|known| known.is_file());
+            let source = regular && !is_build_file(file);
+            let text =
+                if source { files::read(file, files::MOST_SOURCE).unwrap_or_default() } else { Vec::new() };
+            names.add(&place.to_string_lossy(), &text);
+        }
+        self.names = Arc::new(names);
+    }
+
+    /// What the files define.
+    pub fn names(&self) -> Arc<hipify::Project> {
+        Arc::clone(&self.names)
     }
 
     /// The files, in order.

@@ -1,2 +1,2 @@
 #include "value.h"
-int main() { return cudaDeviceSynchronize(); }
+int main() { cudaValue(value); return cudaDeviceSynchronize(); }

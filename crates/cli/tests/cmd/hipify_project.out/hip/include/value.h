@@ -1,2 +1,3 @@
 #include <hip/hip_runtime.h>
 inline hipError_t value;
+#define cudaValue(x) ((void)(x))

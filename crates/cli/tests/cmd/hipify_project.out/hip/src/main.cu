@@ -1,4 +1,4 @@
 
 #include <hip/hip_runtime.h>
 #include "value.h"
-int main() { return hipDeviceSynchronize(); }
+int main() { cudaValue(value); return hipDeviceSynchronize(); }

@@ -1,0 +1,46 @@
+//! What the other files of a project define is not taken for CUDA's.
+
+use std::sync::Arc;
+
+use hipify::{Options, Project, Reason, translate};
+
+const HEADER: &str =
+    "#define cudaCheck(x) check(x)\ninline void cudaFreeAll() {}\n__global__ void cublasKernel() {}\n";
+
+/// The findings of a text beside `files`, as reason and name.
+fn findings(files: &[(&str, &str)], text: &str) -> Vec<(Reason, String)> {
+    let mut project = Project::default();
+    for (path, text) in files {
+        project.add(path, text.as_bytes());
+    }
+    let options = Options { project: Arc::new(project), ..Options::default() };
+    let translation = translate(text.as_bytes(), &options).expect("a short text");
+    translation.diagnostics.into_iter().map(|finding| (finding.reason, finding.name)).collect()
+}
+
+#[test]
+fn names_of_other_files_are_known() {
+    let text = "void f() { cudaCheck(cudaFreeAll()); cublasKernel(); cudaNewer(); }";
+    let unknown = |name: &str| (Reason::Unknown, name.to_string());
+    assert_eq!(findings(&[("include/common.h", HEADER)], text), [unknown("cudaNewer")]);
+    let alone = findings(&[], text);
+    assert_eq!(alone, ["cudaCheck", "cudaFreeAll", "cublasKernel", "cudaNewer"].map(unknown));
+    // What CUDA has stays CUDA's.
+    let redefined =
+        findings(&[("a.h", "#define cudaMalloc(p, n) mine(p, n)\n")], "void f() { cudaMalloc(&p, 1); }");
+    assert_eq!(redefined, []);
+}
+
+#[test]
+fn headers_of_the_project_are_its_own() {
+    let text =
+        "#include \"cuda/Utils.cuh\"\n#include \"../common/./helper_math.h\"\n#include <cuda/barrier>\n";
+    let foreign = |path: &str| (Reason::UnsupportedHeader, path.to_string());
+    let [utils, math, barrier] = ["cuda/Utils.cuh", "../common/./helper_math.h", "cuda/barrier"].map(foreign);
+    let files = [("src/cuda/Utils.cuh", ""), ("common/helper_math.h", "")];
+    assert_eq!(findings(&files, text), std::slice::from_ref(&barrier));
+    // Files whose paths only end alike are others.
+    let others = [("src/my_cuda/Utils.cuh", ""), ("Utils.cuh", ""), ("my_helper_math.h", "")];
+    assert_eq!(findings(&others, text), [utils, barrier]);
+    assert!(!findings(&[], text).contains(&math), "a path with folders is no header of CUDA's");
+}
