@@ -300,8 +300,7 @@ impl Module {
             log::say(log::Level::Error, || format!("kernel {} cannot run: {reason}", info.name));
             return Err(Error::NotSupported);
         }
-        let limit = self.context.device.known(device::attribute::MAX_SHARED_MEMORY_PER_BLOCK) as u32;
-        let dynamic = limit.saturating_sub(info.static_shared);
+        let dynamic = initial_dynamic_shared(&self.context.device, info);
         let name = std::ffi::CString::new(info.name.as_str()).unwrap_or_default();
         let made = FUNCTIONS.insert_with(|handle| {
             Arc::new(Function {
@@ -480,6 +479,12 @@ static NO_KERNEL: KernelInfo = KernelInfo {
     target: 0,
 };
 
+/// The dynamic shared memory that a launch may have before an attribute allows more.
+fn initial_dynamic_shared(device: &Device, kernel: &KernelInfo) -> u32 {
+    let limit = device.known(device::attribute::MAX_SHARED_MEMORY_PER_BLOCK) as u32;
+    limit.saturating_sub(kernel.static_shared)
+}
+
 impl Function {
     /// The kernel's description.
     pub fn info(&self) -> &KernelInfo {
@@ -553,6 +558,27 @@ impl Function {
             attribute::NON_PORTABLE_CLUSTERS => u32::from(self.large_clusters.load(Ordering::Relaxed)),
             attribute::CLUSTER_POLICY => return Ok(self.cluster_policy.load(Ordering::Relaxed)),
             _ => return Err(Error::InvalidValue),
+        };
+        i32::try_from(value).map_err(|_| Error::InvalidValue)
+    }
+
+    /// The value of an attribute that nothing has set.
+    ///
+    /// # Errors
+    /// As for [`Function::attribute`].
+    pub fn initial_attribute(&self, number: i32) -> Result<i32> {
+        let info = self.info();
+        let value = match number {
+            attribute::MAX_DYNAMIC_SHARED_SIZE => initial_dynamic_shared(self.device(), info),
+            attribute::PREFERRED_CARVEOUT => return Ok(-1),
+            attribute::REQUIRED_CLUSTER_WIDTH..=attribute::REQUIRED_CLUSTER_DEPTH => {
+                let [x, y, z] = info.required_cluster.unwrap_or_default();
+                let axis = (number - attribute::REQUIRED_CLUSTER_WIDTH).clamp(0, 2) as usize;
+                [x, y, z][axis]
+            }
+            attribute::NON_PORTABLE_CLUSTERS => 0,
+            attribute::CLUSTER_POLICY => return Ok(0),
+            _ => return self.attribute(number),
         };
         i32::try_from(value).map_err(|_| Error::InvalidValue)
     }

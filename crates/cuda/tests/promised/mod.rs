@@ -1,6 +1,6 @@
 //! What device attributes promise, and calls that an H100's driver accepts (580.159; two of them for peers).
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::os::fd::AsRawFd;
 use std::ptr::null_mut;
 
@@ -410,4 +410,78 @@ fn pools_of_the_hosts_memory() {
     call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, pool, 0));
     assert_eq!(pointer_attribute(&cuda, 2, address), 1);
     call!(cuda.cuMemFree_v2(address));
+}
+
+/// A kernel of a library has attributes on devices where it was never loaded.
+#[test]
+fn kernels_have_attributes_on_devices_without_a_context() {
+    let name = "promised::kernels_have_attributes_on_devices_without_a_context";
+    isolated(name, &[("ANYWARP_DEVICES", "2")], || {
+        const MAX_THREADS: i32 = 0;
+        const MAX_DYNAMIC_SHARED: i32 = 8;
+        let cuda = Cuda::start();
+        let text =
+            CString::new(format!("{HEAD}.visible .entry k() .maxntid 96, 1, 1 {{ ret; }}")).expect("no zero");
+        let (mut library, mut kernel) = (0, 0);
+        let (none, values) = (null_mut(), null_mut());
+        call!(cuda.cuLibraryLoadData(&mut library, text.as_ptr().cast(), none, values, 0, none, values, 0));
+        call!(cuda.cuLibraryGetKernel(&mut kernel, library, c"k".as_ptr()));
+        call!(cuda.cuKernelSetAttribute(MAX_DYNAMIC_SHARED, 1000, kernel, 0));
+        let attribute = |number: i32, device: i32, answer: u32| {
+            let mut value = -5;
+            call!(cuda.cuKernelGetAttribute(&mut value, number, kernel, device) => answer);
+            value
+        };
+        assert_eq!([0, 1].map(|device| attribute(MAX_THREADS, device, 0)), [96, 96]);
+        assert_eq!([0, 1].map(|device| attribute(MAX_DYNAMIC_SHARED, device, 0)), [1000, 48 << 10]);
+        attribute(99, 1, status::INVALID_VALUE);
+        attribute(MAX_THREADS, 2, 101);
+        call!(cuda.cuCtxSetCurrent(0));
+        attribute(MAX_THREADS, 1, INVALID_CONTEXT);
+        call!(cuda.cuLibraryUnload(library));
+    });
+}
+
+/// A copy between memory of two devices needs access to a pool's memory. NVIDIA's tests of cuda-core expect it.
+#[test]
+fn copies_need_access_to_another_devices_pool() {
+    isolated("promised::copies_need_access_to_another_devices_pool", &[("ANYWARP_DEVICES", "2")], || {
+        let cuda = Cuda::start();
+        let (mut peer, mut pool, mut of_pool, mut own, mut theirs, mut stream) = (0, 0, 0, 0, 0, 0);
+        call!(cuda.cuDevicePrimaryCtxRetain(&mut peer, 1));
+        call!(cuda.cuMemAlloc_v2(&mut own, 64));
+        call!(cuda.cuStreamCreate(&mut stream, 1));
+        let description = PoolProps { kind: 1, location: [DEVICE, 1], ..PoolProps::default() };
+        call!(cuda.cuMemPoolCreate(&mut pool, &description));
+        let mut current = 0;
+        call!(cuda.cuCtxGetCurrent(&mut current));
+        call!(cuda.cuCtxSetCurrent(peer));
+        call!(cuda.cuMemAllocFromPoolAsync(&mut of_pool, 64, pool, 0));
+        call!(cuda.cuMemAlloc_v2(&mut theirs, 64));
+        call!(cuda.cuMemcpyDtoD_v2(of_pool, theirs, 64));
+        call!(cuda.cuCtxSynchronize());
+        call!(cuda.cuCtxSetCurrent(current));
+        let copies = |answer: u32| {
+            call!(cuda.cuMemcpyAsync(of_pool, own, 64, stream) => answer);
+            call!(cuda.cuMemcpyAsync(own, of_pool, 64, stream) => answer);
+            call!(cuda.cuMemcpyDtoD_v2(own, of_pool, 64) => answer);
+        };
+        copies(status::INVALID_VALUE);
+        // Other memory of the device, copies by the host, and those that name both contexts need none.
+        call!(cuda.cuMemcpyAsync(theirs, own, 64, stream));
+        let mut word = 0u64;
+        call!(cuda.cuMemcpyDtoH_v2((&raw mut word).cast(), of_pool, 8));
+        call!(cuda.cuMemcpyPeer(own, current, of_pool, peer, 64));
+        let open = |flags: u32| {
+            let wanted = AccessDesc { location: [DEVICE, 0], flags };
+            call!(cuda.cuMemPoolSetAccess(pool, &wanted, 1));
+        };
+        open(3);
+        copies(0);
+        open(0);
+        copies(status::INVALID_VALUE);
+        call!(cuda.cuStreamSynchronize(stream));
+        call!(cuda.cuMemFreeAsync(of_pool, stream));
+        call!(cuda.cuMemPoolDestroy(pool));
+    });
 }

@@ -74,6 +74,7 @@ functions! {
     cuLibraryLoadData(*mut P, *const c_void, *mut u32, *mut *mut c_void, u32, *mut u32, *mut *mut c_void, u32);
     cuLibraryGetKernel(*mut P, P, *const i8);
     cuKernelGetAttribute(*mut i32, i32, P, i32);
+    cuKernelSetAttribute(i32, i32, P, i32);
     cuLibraryUnload(P);
     cuMemAlloc_v2(*mut P, usize);
     cuMemAllocManaged(*mut P, usize, u32);
@@ -96,6 +97,8 @@ functions! {
     cuMemsetD8Async(P, u8, usize, P);
     cuMemcpyHtoDAsync_v2(P, *const c_void, usize, P);
     cuMemcpyAsync(P, P, usize, P);
+    cuMemcpyDtoD_v2(P, P, usize);
+    cuMemcpyPeer(P, P, P, P, usize);
     cuMemAllocAsync(*mut P, usize, P);
     cuMemFreeAsync(P, P);
     cuMemGetInfo_v2(*mut usize, *mut usize);

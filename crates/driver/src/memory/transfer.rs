@@ -12,7 +12,8 @@ use crate::stream::{Operation, Policy, Stream};
 
 use super::array::{self, Array};
 use super::copy::Block;
-use super::{Allocation, find_range};
+use super::managed::{DEVICE, Location};
+use super::{Allocation, find_range, pool};
 
 /// The memory of one side, as the program declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,15 @@ impl Transfer {
     }
 }
 
+/// Which memory of other devices' pools a stream's device may copy to or from device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pools {
+    /// That of pools which are open to it, as in CUDA.
+    Closed,
+    /// All.
+    Open,
+}
+
 /// The maximum pitch.
 const MAX_PITCH: u64 = 0x7fff_ffff;
 /// Program memory up to this size is read before an asynchronous copy returns, so that the call need not wait
@@ -96,6 +106,16 @@ enum Keep {
 impl Keep {
     fn is_program(&self) -> bool {
         matches!(self, Keep::Program)
+    }
+
+    /// Whether it is memory of a pool that is not open to a device.
+    fn is_closed_to(&self, device: u32) -> bool {
+        let Keep::Allocation(allocation) = self else { return false };
+        if allocation.pool == 0 || allocation.device == device {
+            return false;
+        }
+        let there = Location { kind: DEVICE, id: i32::try_from(device).unwrap_or(i32::MAX) };
+        pool::get(allocation.pool).is_ok_and(|pool| pool.device().is_some() && !pool.is_open_to(there))
     }
 
     fn check_present(&self) -> Result<()> {
@@ -238,10 +258,16 @@ impl Transfer {
         &self,
         stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
         wait: bool,
+        pools: Pools,
     ) -> std::result::Result<(), E> {
         let keeps = self.keeps()?;
         let stream = stream()?;
         if let Some(keeps) = keeps {
+            let (from, to) = (&keeps.0, &keeps.1);
+            let closed = |keep: &Keep| keep.is_closed_to(stream.ordinal());
+            if pools == Pools::Closed && from.is_device() && to.is_device() && (closed(from) || closed(to)) {
+                return Err(Error::InvalidValue.into());
+            }
             self.submit(keeps, &stream, Policy::waiting(wait))?;
         } else if wait {
             // A copy that waits concerns a capture also if it copies nothing (recorded on an H200).

@@ -308,6 +308,11 @@ thread_local! {
 }
 
 impl Stream {
+    /// The number of its device.
+    pub(crate) fn ordinal(&self) -> u32 {
+        self.device.ordinal
+    }
+
     /// Whether it is a stream of the device.
     pub(crate) fn is_of(&self, device: &Device) -> bool {
         self.device.ordinal == device.ordinal
