@@ -166,7 +166,7 @@ api! {
             return Err(Error::InvalidValue);
         }
         let descriptor = i32::try_from(descriptor).map_err(|_| Error::Unknown)?;
-        out.set(pool_share::import(driver()?.device(0)?, descriptor)?);
+        out.set(pool_share::import(descriptor)?);
         Ok(())
     }
 

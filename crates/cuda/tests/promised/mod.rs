@@ -467,6 +467,10 @@ fn copies_need_access_to_another_devices_pool() {
             call!(cuda.cuMemcpyDtoD_v2(own, of_pool, 64) => answer);
         };
         copies(status::INVALID_VALUE);
+        // The current context counts, not the stream's.
+        call!(cuda.cuCtxSetCurrent(peer));
+        call!(cuda.cuMemcpyAsync(of_pool, own, 64, stream));
+        call!(cuda.cuCtxSetCurrent(current));
         // Other memory of the device, copies by the host, and those that name both contexts need none.
         call!(cuda.cuMemcpyAsync(theirs, own, 64, stream));
         let mut word = 0u64;
@@ -483,5 +487,69 @@ fn copies_need_access_to_another_devices_pool() {
         call!(cuda.cuStreamSynchronize(stream));
         call!(cuda.cuMemFreeAsync(of_pool, stream));
         call!(cuda.cuMemPoolDestroy(pool));
+    });
+}
+
+/// Memory of a pool counts for the pool's device, whatever the stream.
+#[test]
+fn memory_of_another_devices_pool_is_that_devices() {
+    let environment = [("ANYWARP_DEVICES", "2"), ("ANYWARP_MEMORY", "1G")];
+    isolated("promised::memory_of_another_devices_pool_is_that_devices", &environment, || {
+        const SIZE: usize = 64 << 20;
+        let cuda = Cuda::start();
+        let (mut own, mut peer, mut pool, mut stream) = (0, 0, 0, 0);
+        call!(cuda.cuCtxGetCurrent(&mut own));
+        call!(cuda.cuDevicePrimaryCtxRetain(&mut peer, 1));
+        call!(cuda.cuStreamCreate(&mut stream, 1));
+        call!(cuda.cuDeviceGetDefaultMemPool(&mut pool, 1));
+        let free = || {
+            [own, peer].map(|context| {
+                let (mut free, mut total) = (0, 0);
+                call!(cuda.cuCtxSetCurrent(context));
+                call!(cuda.cuMemGetInfo_v2(&mut free, &mut total));
+                call!(cuda.cuCtxSetCurrent(own));
+                free
+            })
+        };
+        let [first, second] = free();
+        for _ in 0..3 {
+            let mut address = 0;
+            call!(cuda.cuMemAllocFromPoolAsync(&mut address, SIZE, pool, stream));
+            call!(cuda.cuStreamSynchronize(stream));
+            assert_eq!(free(), [first, second - SIZE]);
+            assert_eq!(pointer_attribute(&cuda, 9, address), 1);
+            call!(cuda.cuMemFreeAsync(address, stream));
+            call!(cuda.cuStreamSynchronize(stream));
+            assert_eq!(free(), [first, second]);
+        }
+    });
+}
+
+/// A pool is imported for its own device, and with its device's access only.
+#[test]
+fn pools_are_imported_for_their_devices() {
+    isolated("promised::pools_are_imported_for_their_devices", &[("ANYWARP_DEVICES", "3")], || {
+        let cuda = Cuda::start();
+        for device in 0..3 {
+            let description =
+                PoolProps { kind: 1, handle_types: 1, location: [DEVICE, device], ..PoolProps::default() };
+            let (mut pool, mut imported, mut descriptor) = (0, 0, -1);
+            call!(cuda.cuMemPoolCreate(&mut pool, &description));
+            let all = AccessDesc { location: [DEVICE, (device + 1) % 3], flags: 3 };
+            call!(cuda.cuMemPoolSetAccess(pool, &all, 1));
+            call!(cuda.cuMemPoolExportToShareableHandle(&mut descriptor, pool, 1, 0));
+            let number = descriptor as u64;
+            call!(cuda.cuMemPoolImportFromShareableHandle(&mut imported, number, 1, 0));
+            let access = [0, 1, 2].map(|of: u32| {
+                let mut flags = 9;
+                call!(cuda.cuMemPoolGetAccess(&mut flags, imported, &[DEVICE, of]));
+                flags
+            });
+            assert_eq!(access, [0, 1, 2].map(|of| if of == device { 3 } else { 0 }));
+            // SAFETY: the descriptor is this test's.
+            assert_eq!(unsafe { libc::close(descriptor) }, 0);
+            call!(cuda.cuMemPoolDestroy(imported));
+            call!(cuda.cuMemPoolDestroy(pool));
+        }
     });
 }

@@ -147,6 +147,7 @@ functions! {
     cuMemExportToShareableHandle(*mut i32, P, u32, u64);
     cuMemPoolGetAccess(*mut u32, P, *const [u32; 2]);
     cuMemPoolSetAccess(P, *const AccessDesc, usize);
+    cuDeviceGetDefaultMemPool(*mut P, i32);
     cuMemGetMemPool(*mut P, *const [u32; 2], u32);
     cuDeviceSetMemPool(i32, P);
     cuMemAllocFromPoolAsync(*mut P, usize, P, P);

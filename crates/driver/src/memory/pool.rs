@@ -341,6 +341,11 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         return Ok(0);
     }
     let device = pool.device();
+    // Bytes are counted for the device whose memory it is.
+    let of: &Device = match device {
+        Some(other) if other != context.device.ordinal => driver()?.device(pool.location.id)?,
+        _ => &context.device,
+    };
     if stream.is_capturing() {
         return stream.capture_node(|at| {
             let (location, managed) = (pool.location, pool.managed);
@@ -350,23 +355,14 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
             Ok((Work::Allocate(reservation), address))
         });
     }
-    let owner = Owner {
-        device: device.unwrap_or(context.device.ordinal),
-        context: (0, context.id()),
-        pool: pool.handle,
-    };
+    let owner = Owner { device: of.ordinal, context: (0, context.id()), pool: pool.handle };
     // Memory of pools that were created for other processes may be shared.
     let whose = if pool.shared.is_some() { For::Others } else { For::Process };
     let take = |from: Option<&Stream>| match device {
-        _ if pool.managed => super::take_kind(
-            &context.device,
-            owner,
-            Kind::Managed,
-            size,
-            managed::attach::GLOBAL,
-            (whose, from),
-        ),
-        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0, (whose, from)),
+        _ if pool.managed => {
+            super::take_kind(of, owner, Kind::Managed, size, managed::attach::GLOBAL, (whose, from))
+        }
+        Some(_) => super::take_kind(of, owner, Kind::Pool, size, 0, (whose, from)),
         None => super::take_host(&owner, size, host_flag::DEVICE_MAP, whose),
     };
     pool.promise(size)?;

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::context;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::stream::{Operation, Policy, Stream};
@@ -75,10 +76,10 @@ impl Transfer {
     }
 }
 
-/// Which memory of other devices' pools a stream's device may copy to or from device memory.
+/// From and to which memory of other devices' pools device memory is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pools {
-    /// That of pools which are open to it, as in CUDA.
+    /// That of pools which are open to the current context's device, as in CUDA.
     Closed,
     /// All.
     Open,
@@ -108,14 +109,17 @@ impl Keep {
         matches!(self, Keep::Program)
     }
 
-    /// Whether it is memory of a pool that is not open to a device.
-    fn is_closed_to(&self, device: u32) -> bool {
+    /// Whether it is memory of a pool that is not open to the current context's device, or without one to that of
+    /// the stream. NVIDIA's tests tell that the stream's does not count.
+    fn is_closed(&self, stream: &Stream) -> bool {
         let Keep::Allocation(allocation) = self else { return false };
-        if allocation.pool == 0 || allocation.device == device {
+        if allocation.pool == 0 {
             return false;
         }
+        let device = context::current().map_or(stream.ordinal(), |current| current.device.ordinal);
         let there = Location { kind: DEVICE, id: i32::try_from(device).unwrap_or(i32::MAX) };
-        pool::get(allocation.pool).is_ok_and(|pool| pool.device().is_some() && !pool.is_open_to(there))
+        allocation.device != device
+            && pool::get(allocation.pool).is_ok_and(|pool| pool.device().is_some() && !pool.is_open_to(there))
     }
 
     fn check_present(&self) -> Result<()> {
@@ -264,8 +268,8 @@ impl Transfer {
         let stream = stream()?;
         if let Some(keeps) = keeps {
             let (from, to) = (&keeps.0, &keeps.1);
-            let closed = |keep: &Keep| keep.is_closed_to(stream.ordinal());
-            if pools == Pools::Closed && from.is_device() && to.is_device() && (closed(from) || closed(to)) {
+            let between_devices = pools == Pools::Closed && from.is_device() && to.is_device();
+            if between_devices && (from.is_closed(&stream) || to.is_closed(&stream)) {
                 return Err(Error::InvalidValue.into());
             }
             self.submit(keeps, &stream, Policy::waiting(wait))?;
