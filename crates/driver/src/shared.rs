@@ -3,15 +3,17 @@
 //! A name is 64 bytes that the program passes to the other process. It holds a process id and a file
 //! descriptor number. The other process opens the file through `/proc` and checks the inode number.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use host::mapped::Watched;
 
+use crate::device::Device;
 use crate::error::{Error, Result};
 
 /// A name for another process.
@@ -35,7 +37,7 @@ pub(crate) struct Named {
     pub(crate) process: u32,
     pub(crate) descriptor: u32,
     pub(crate) inode: u64,
-    /// Further values; for memory: offset in the file, and size.
+    /// Further values; for memory: offset in the file, size, and the device's mark.
     pub(crate) more: [u64; 3],
 }
 
@@ -50,6 +52,32 @@ pub(crate) fn named_memory_file(name: &CStr, size: u64) -> Result<File> {
     resize(&file, size)?;
     seal(&file, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL);
     Ok(file)
+}
+
+/// A number by which processes know a device, however they number their devices: the end of its UUID.
+pub(crate) fn mark(device: &Device) -> u64 {
+    (u128::from_be_bytes(device.info.uuid) & u128::from(u64::MAX)) as u64
+}
+
+/// The device with a mark, if this process sees it.
+pub(crate) fn marked(wanted: u64) -> Option<&'static Arc<Device>> {
+    crate::driver().ok()?.devices.iter().find(|device| mark(device) == wanted)
+}
+
+/// How the system shows the name of a file of [`memory_file_of`], before the device's mark.
+const OF_DEVICE: &str = "/memfd:anywarp-of-";
+
+/// A memory file of `size` bytes whose name tells the device that it is for.
+pub(crate) fn memory_file_of(device: &Device, size: u64) -> Result<File> {
+    let name = format!("anywarp-of-{:016x}", mark(device));
+    named_memory_file(&CString::new(name).unwrap_or_default(), size)
+}
+
+/// The device that a file of [`memory_file_of`] is for.
+pub(crate) fn device_of(file: &File) -> Option<&'static Arc<Device>> {
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
+    let mark = link.to_str()?.strip_prefix(OF_DEVICE)?.get(..16)?;
+    marked(u64::from_str_radix(mark, 16).ok()?)
 }
 
 /// An empty memory file that can only grow ([`resize`]).

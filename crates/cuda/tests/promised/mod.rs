@@ -442,7 +442,8 @@ fn kernels_have_attributes_on_devices_without_a_context() {
     });
 }
 
-/// A copy between memory of two devices needs access to a pool's memory. NVIDIA's tests of cuda-core expect it.
+/// A copy between memory of two devices needs access to a pool's memory. NVIDIA's tests of cuda-core expect
+/// it.
 #[test]
 fn copies_need_access_to_another_devices_pool() {
     isolated("promised::copies_need_access_to_another_devices_pool", &[("ANYWARP_DEVICES", "2")], || {
@@ -550,6 +551,32 @@ fn pools_are_imported_for_their_devices() {
             assert_eq!(unsafe { libc::close(descriptor) }, 0);
             call!(cuda.cuMemPoolDestroy(imported));
             call!(cuda.cuMemPoolDestroy(pool));
+        }
+    });
+}
+
+/// Exported memory stays its device's where it is imported.
+#[test]
+fn memory_is_imported_for_its_device() {
+    isolated("promised::memory_is_imported_for_its_device", &[("ANYWARP_DEVICES", "3")], || {
+        let cuda = Cuda::start();
+        for device in 0..3 {
+            let mut described = AllocationProp {
+                kind: 1,
+                handle_types: 1,
+                location: [DEVICE, device],
+                ..AllocationProp::default()
+            };
+            let (mut memory, mut imported, mut descriptor) = (0, 0, -1);
+            call!(cuda.cuMemCreate(&mut memory, 2 << 20, &described, 0));
+            call!(cuda.cuMemExportToShareableHandle(&mut descriptor, memory, 1, 0));
+            call!(cuda.cuMemImportFromShareableHandle(&mut imported, descriptor as u64, 1));
+            call!(cuda.cuMemGetAllocationPropertiesFromHandle(&mut described, imported));
+            assert_eq!(described.location, [DEVICE, device]);
+            // SAFETY: the descriptor is this test's.
+            assert_eq!(unsafe { libc::close(descriptor) }, 0);
+            call!(cuda.cuMemRelease(imported));
+            call!(cuda.cuMemRelease(memory));
         }
     });
 }

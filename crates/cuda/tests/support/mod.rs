@@ -80,6 +80,8 @@ functions! {
     cuMemAllocManaged(*mut P, usize, u32);
     cuMemCreate(*mut P, usize, *const AllocationProp, u64);
     cuMemRelease(P);
+    cuMemImportFromShareableHandle(*mut P, u64, u32);
+    cuMemGetAllocationPropertiesFromHandle(*mut AllocationProp, P);
     cuMemAddressReserve(*mut P, usize, usize, P, u64);
     cuMemMap(P, usize, usize, P, u64);
     cuMemUnmap(P, usize);
@@ -174,6 +176,7 @@ functions! {
 
 /// `CUmemAllocationProp`: pinned memory of a device.
 #[repr(C)]
+#[derive(Clone, Copy, Default)]
 pub struct AllocationProp {
     pub kind: u32,
     pub handle_types: u32,

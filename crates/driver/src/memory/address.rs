@@ -209,7 +209,11 @@ fn make(file: File, size: u64, device: &Device, location: Location, purpose: Pur
 /// case.
 pub fn create(device: &Device, location: Location, size: u64, purpose: Purpose) -> Result<Handle> {
     check_size(size)?;
-    make(shared::memory_file(size)?, size, device, location, purpose)
+    let file = match location.kind {
+        super::managed::DEVICE => shared::memory_file_of(device, size)?,
+        _ => shared::memory_file(size)?,
+    };
+    make(file, size, device, location, purpose)
 }
 
 /// Exports the memory as a file descriptor, which the caller closes.
@@ -221,7 +225,8 @@ pub fn export(handle: Handle) -> Result<RawFd> {
     shared::duplicate(memory.file.as_raw_fd()).map(IntoRawFd::into_raw_fd)
 }
 
-/// Imports the memory behind a descriptor made by [`export`]. It cannot be exported again.
+/// Imports the memory behind a descriptor made by [`export`]. It cannot be exported again. If its device is
+/// not known, it is taken for `device`'s.
 ///
 /// # Errors
 /// [`Error::Unknown`]: no such descriptor, or one of something else.
@@ -229,6 +234,7 @@ pub fn import(device: &Device, fd: RawFd) -> Result<Handle> {
     let file = shared::duplicate(fd).map_err(|_| Error::Unknown)?;
     let size = file.metadata().map_err(|_| Error::Unknown)?.len();
     check_size(size).map_err(|_| Error::Unknown)?;
+    let device = shared::device_of(&file).map_or(device, |own| &**own);
     let location = Location { kind: super::managed::DEVICE, id: device.ordinal as i32 };
     make(file, size, device, location, Purpose::default())
 }

@@ -30,8 +30,8 @@ pub struct Pool {
     pub managed: bool,
     /// Whether it is a default pool, which cannot be destroyed.
     pub default: bool,
-    /// The devices that were given access, other than the pool's own. CUDA's copies depend on it; kernels reach
-    /// all memory of the process.
+    /// The devices that were given access, other than the pool's own. CUDA's copies depend on it; kernels
+    /// reach all memory of the process.
     opened: Mutex<BTreeSet<u32>>,
     /// What this process shares of the pool with others, or what it knows of another process's pool.
     pub(super) shared: Option<Shared>,

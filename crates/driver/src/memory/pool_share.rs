@@ -6,7 +6,6 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 
-use crate::device::Device;
 use crate::driver;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -25,24 +24,18 @@ pub(super) enum Shared {
 }
 
 impl Shared {
-    /// A file for a new pool at a location, which names its process and tells the kind of the location, and the
-    /// device's UUID: other processes may number devices otherwise.
+    /// A file for a new pool at a location, which names its process and tells the kind of the location and the
+    /// device.
     pub(super) fn new(location: Location) -> Result<Shared> {
         let file = shared::memory_file(size_of::<Name>() as u64)?;
-        let [first, second] = match location.kind == DEVICE {
-            true => words(&driver()?.device(location.id)?.info.uuid),
-            false => [0, 0],
+        let mark = match location.kind == DEVICE {
+            true => shared::mark(driver()?.device(location.id)?),
+            false => 0,
         };
-        let name = shared::name(Of::Pool, &file, [u64::from(location.kind), first, second])?;
+        let name = shared::name(Of::Pool, &file, [u64::from(location.kind), mark, 0])?;
         file.write_all_at(&name, 0).map_err(|_| Error::OperatingSystem)?;
         Ok(Shared::Ours(file))
     }
-}
-
-/// A UUID as two words.
-fn words(uuid: &[u8; 16]) -> [u64; 2] {
-    let whole = u128::from_ne_bytes(*uuid);
-    [whole as u64, (whole >> 64) as u64]
 }
 
 /// Exports a pool as a file descriptor, which the caller closes.
@@ -58,23 +51,22 @@ pub fn export(handle: Handle) -> Result<RawFd> {
     }
 }
 
-/// Imports the pool behind a descriptor made by [`export`]: for the same device, or as a pool of the host's first
-/// NUMA node.
+/// Imports the pool behind a descriptor made by [`export`]: for the same device, or as a pool of the host's
+/// first NUMA node.
 ///
 /// # Errors
-/// [`Error::Unknown`]: no such descriptor. [`Error::InvalidValue`]: it stands for no pool, or this process does
-/// not see the device.
+/// [`Error::Unknown`]: no such descriptor. [`Error::InvalidValue`]: it stands for no pool, or this process
+/// does not see the device.
 pub fn import(descriptor: RawFd) -> Result<Handle> {
     let file = shared::duplicate(descriptor).map_err(|_| Error::Unknown)?;
     let mut name: Name = [0; 64];
     file.read_exact_at(&mut name, 0).map_err(|_| Error::InvalidValue)?;
     let named = shared::read(Of::Pool, &name).ok_or(Error::InvalidValue)?;
-    let [kind, first, second] = named.more;
+    let [kind, mark, _] = named.more;
     let location = match kind == u64::from(HOST_NUMA) {
         true => Location { kind: HOST_NUMA, id: 0 },
         false => {
-            let same = |device: &&Arc<Device>| words(&device.info.uuid) == [first, second];
-            let device = driver()?.devices.iter().find(same).ok_or(Error::InvalidValue)?;
+            let device = shared::marked(mark).ok_or(Error::InvalidValue)?;
             Location { kind: DEVICE, id: device.ordinal as i32 }
         }
     };

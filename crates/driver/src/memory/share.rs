@@ -41,12 +41,19 @@ pub(super) fn name_of(allocation: &Allocation) -> Result<Name> {
             context::settle_all();
         }
     }
-    space::share(base, size, all_can_wait, |file, offset| shared::name(Of::Memory, file, [offset, size, 0]))
+    let device = crate::driver()?.device(i32::try_from(allocation.device).unwrap_or(-1))?;
+    let more = |offset| [offset, size, shared::mark(device)];
+    space::share(base, size, all_can_wait, |file, offset| shared::name(Of::Memory, file, more(offset)))
 }
 
-/// Opens memory by another process's name. Opening it again returns the same address.
+/// Opens memory by another process's name. Opening it again returns the same address. It stays memory of its
+/// device.
 pub fn open(context: &Context, name: &Name) -> Result<u64> {
-    open_by(&Owner::of(context), shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?, 0)
+    let named = shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?;
+    let [.., mark] = named.more;
+    let mut owner = Owner::of(context);
+    owner.device = shared::marked(mark).map_or(owner.device, |device| device.ordinal);
+    open_by(&owner, named, 0)
 }
 
 /// Opens memory through an imported pool of a device, or of the host for `None`, which must belong to the same

@@ -109,8 +109,8 @@ impl Keep {
         matches!(self, Keep::Program)
     }
 
-    /// Whether it is memory of a pool that is not open to the current context's device, or without one to that of
-    /// the stream. NVIDIA's tests tell that the stream's does not count.
+    /// Whether it is memory of a pool that is not open to the current context's device, or without one to that
+    /// of the stream. NVIDIA's tests tell that the stream's does not count.
     fn is_closed(&self, stream: &Stream) -> bool {
         let Keep::Allocation(allocation) = self else { return false };
         if allocation.pool == 0 {
