@@ -266,7 +266,19 @@ fn a_stopped_process_is_not_waited_for_longer_than_asked() {
             // SAFETY: a process of this test.
             assert_eq!(unsafe { libc::kill(id as i32, number) }, 0);
         };
-        signal(libc::SIGSTOP);
+        // The signal returns before all threads have stopped: one may still answer.
+        let stop = || {
+            signal(libc::SIGSTOP);
+            // SAFETY: plain data, and a child of this test, which is not reaped.
+            unsafe {
+                let mut how: libc::siginfo_t = std::mem::zeroed();
+                assert_eq!(libc::waitid(libc::P_PID, id as u32, &raw mut how, libc::WSTOPPED), 0);
+            }
+        };
+        // Its thread that answers is there.
+        let mut thread = 0u64;
+        cuda.ok("cuCheckpointProcessGetRestoreThreadId", &[id, at(&mut thread)]);
+        stop();
         cuda.rows(&[
             ("cuCheckpointProcessLock", &[id, at(&mut limit)], NOT_READY),
             ("cuCheckpointProcessLock", &[id, at(&mut limit)], NOT_READY),
@@ -283,7 +295,7 @@ fn a_stopped_process_is_not_waited_for_longer_than_asked() {
             let mut longer = [3000u64, 0, 0, 0, 0, 0, 0, 0];
             let asked = scope.spawn(move || cuda.call("cuCheckpointProcessLock", &[id, at(&mut longer)]));
             other.waits_for_lock();
-            signal(libc::SIGSTOP);
+            stop();
             assert_eq!(asked.join().expect("no panic"), NOT_READY);
         });
         signal(libc::SIGCONT);
