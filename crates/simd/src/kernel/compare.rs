@@ -108,7 +108,7 @@ impl Kernel<'_> {
             words.push(match self.rep(v) {
                 Rep::Uniform(one) => self.out.ir.cast(Cast::SExt, one, bits),
                 Rep::Vector(mask) => self.mask_word(mask)?,
-                Rep::Pattern { .. } => return None,
+                Rep::Pattern { .. } | Rep::Groups { .. } => return None,
             });
         }
         if let (Some(sure), [result]) = (self.combined_sure(inst), &inst.results[..]) {

@@ -258,11 +258,13 @@ impl Kernel<'_> {
             let variation = self.facts.uniformity.values[p.index()].clone();
             let rep = if variation.is_uniform() || variation.is_pattern() {
                 rep
+            } else if self.is_grouped(p) {
+                self.regrouped(a, p)
             } else {
                 // If its guard fails, a pattern's offsets are wrong; only its vector holds the lanes' values.
                 let rep = self.complete(a, rep);
                 let from = self.facts.uniformity.values[a.index()].clone();
-                Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))
+                Rep::Vector(self.spread(self.func_ty(a), &rep, &from))
             };
             let rep = self.complete_for(a, p, rep);
             let rep = self.fit(p, rep);

@@ -18,8 +18,8 @@ use super::product::Dots;
 use super::sharing::Sharing;
 use super::uniformity::{self, Specialisation, Uniformity};
 use super::{
-    Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
-    nan, per_lane,
+    Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, groups,
+    memory, nan, per_lane,
 };
 use crate::effort::{self, Effort, FORMS, Form};
 use crate::ir::Builder;
@@ -194,6 +194,8 @@ impl<'a> Unit<'a> {
         let whole_warps =
             self.spec.whole || self.spec.threads().is_multiple_of(self.spec.width.lanes() as u32);
         let always_full = linear && whole_warps && !leaves_early(&func, &cfg, &uniformity, &before_stop);
+        let grouped =
+            if linear && !in_frame { groups::grouped(&func, &cfg, &uniformity) } else { BTreeSet::new() };
         let (local_frame, slot_offsets) = wave::layout::frame(&func);
         let keeps_stack = wave::layout::keeps_stack(&func);
         Facts {
@@ -203,6 +205,7 @@ impl<'a> Unit<'a> {
             dots: Dots { halves: self.target.has_bf16(), bytes: self.target.has_vnni() },
             slotted,
             sharing,
+            grouped,
             in_frame,
             suspends: stops || in_frame,
             always_full,

@@ -1,17 +1,27 @@
-//! Values with a pattern in each group of 16 or 8 lanes, as in a block that is 16 threads wide.
+//! Values with a pattern in each group of 8 or more lanes, as in a block that is 16 threads wide.
 //!
-//! Besides the vector, the parts of addresses are computed on scalars for each group's first lane. An access
-//! takes its rows' addresses from these scalars; only other uses need the vector. LLVM removes whichever is
-//! unused.
+//! The parts of addresses are computed on scalars for each group's first lane, from which an access takes its
+//! rows' addresses. Up to [`MOST`] groups whose values are made of such scalars alone have no vector
+//! ([`Rep::Groups`]): other uses make it of the scalars. Other values have it besides, and LLVM removes
+//! whichever is unused.
+
+use std::collections::BTreeSet;
 
 use wave::op::{IntOp, Op, ShiftOp};
-use wave::{Inst, Ty, Value};
+use wave::{Function, Inst, Ty, Value};
 
-use super::uniformity::Variation;
+use super::cfg::Cfg;
+use super::uniformity::{Guard, Uniformity, Variation};
 use super::value::Rep;
 use super::{Kernel, Result};
 use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Type};
 use crate::lanewise;
+
+/// Most groups whose scalars stand for a vector.
+pub const MOST: usize = 4;
+
+/// Room for the scalars of groups.
+pub const ROOM: [Operand; MOST] = [Operand::TRUE; MOST];
 
 /// Operations that compute addresses and cost less on a few scalars than on a vector.
 fn counts(op: &Op) -> bool {
@@ -21,6 +31,46 @@ fn counts(op: &Op) -> bool {
         }
         Op::Zext { from: Ty::I32, to: Ty::I64 } | Op::Sext { from: Ty::I32, to: Ty::I64 } => true,
         _ => false,
+    }
+}
+
+/// The values that are represented by their groups' scalars alone: parts of addresses made of others, of uniform
+/// values and of patterns.
+pub fn grouped(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> BTreeSet<Value> {
+    let variation = |v: Value| &uniformity.values[v.index()];
+    let candidate = |v: Value| {
+        let of = variation(v);
+        let count = of.few_groups().count();
+        let known = matches!(of.guard, Guard::None | Guard::Offsets);
+        (2..=MOST).contains(&count) && known && matches!(func.ty(v), Ty::I32 | Ty::I64)
+    };
+    let scalar = |v: Value| {
+        let of = variation(v);
+        of.is_uniform() || of.is_pattern() && !of.needs_guard()
+    };
+    let results = |b: &usize| func.blocks[*b].insts.iter().filter(|i| counts(&i.op)).map(|i| i.results[0]);
+    let params = |b: &usize| func.blocks[*b].params.iter().copied();
+    let mut all: BTreeSet<Value> = cfg.order.iter().flat_map(|b| results(b).chain(params(b))).collect();
+    all.retain(|v| candidate(*v));
+    loop {
+        let before = all.len();
+        for &b in &cfg.order {
+            for inst in func.blocks[b].insts.iter().filter(|i| counts(&i.op)) {
+                if !inst.args.iter().all(|v| scalar(*v) || all.contains(v)) {
+                    all.remove(&inst.results[0]);
+                }
+            }
+            for target in func.blocks[b].term.targets() {
+                for (p, v) in func.blocks[target.block.index()].params.iter().zip(&target.args) {
+                    if !scalar(*v) && !all.contains(v) {
+                        all.remove(p);
+                    }
+                }
+            }
+        }
+        if all.len() == before {
+            return all;
+        }
     }
 }
 
@@ -50,6 +100,54 @@ impl Kernel<'_> {
         Ok(())
     }
 
+    /// Whether a value is represented by its groups' scalars.
+    pub fn is_grouped(&self, v: Value) -> bool {
+        self.facts.grouped.contains(&v)
+    }
+
+    /// Emits an operation on the scalars of its result's groups.
+    pub fn on_groups(&mut self, inst: &Inst) -> Result<Rep> {
+        let r = inst.results[0];
+        let variation = self.facts.uniformity.values[r.index()].clone();
+        let mut bases = ROOM;
+        for (base, lane) in bases.iter_mut().zip(variation.few_groups()) {
+            let args: Vec<Operand> = inst.args.iter().map(|&a| self.lane(a, lane)).collect();
+            *base = lanewise::emit(&mut self.emitter(Lanes::One), &inst.op, &args)?.remove(0);
+        }
+        let guarded = variation.needs_guard().then(|| (self.guard_of(inst, &variation), None));
+        Ok(Rep::Groups { bases, guarded })
+    }
+
+    /// A value's representation by the scalars of the groups of another, which is grouped.
+    pub fn regrouped(&mut self, v: Value, to: Value) -> Rep {
+        let variation = self.facts.uniformity.values[to.index()].clone();
+        let mut bases = ROOM;
+        for (base, lane) in bases.iter_mut().zip(variation.few_groups()) {
+            *base = self.lane(v, lane);
+        }
+        let guarded = variation.needs_guard().then(|| {
+            let guard = self.guard(v).unwrap_or(Operand::TRUE);
+            (guard, Some(self.vector(v)))
+        });
+        Rep::Groups { bases, guarded }
+    }
+
+    /// The vector of groups whose offsets hold.
+    pub fn spread_groups(&mut self, ty: Ty, bases: [Operand; MOST], variation: &Variation) -> Operand {
+        let (lanes, group) = (variation.lanes(), variation.group);
+        let mut all = self.out.ir.splat(bases[0]);
+        for (i, &base) in bases.iter().enumerate().take(lanes / group).skip(1) {
+            let own = self.out.ir.splat(base);
+            let picks = (0..lanes).map(|l| if l / group == i { lanes + l } else { l });
+            all = self.out.ir.shuffle(all, Some(own), picks);
+        }
+        if variation.is_flat() {
+            return all;
+        }
+        let offsets = self.out.ir.lanes(ty, |l| variation.offsets[l]);
+        self.out.ir.bin(Bin::Add, all, offsets)
+    }
+
     /// One lane's value.
     pub fn lane(&mut self, v: Value, lane: usize) -> Operand {
         if let Some(s) = self.cursor.lanes.get(&(v, lane)) {
@@ -62,7 +160,14 @@ impl Kernel<'_> {
                 0 => base,
                 o => self.out.ir.bin_int(Bin::Add, base, o),
             },
-            Rep::Pattern { guarded: Some(_), .. } | Rep::Vector(_) => {
+            Rep::Groups { bases, .. } if lane.is_multiple_of(variation.group) => {
+                bases[lane / variation.group]
+            }
+            Rep::Groups { bases, guarded: None } => {
+                let base = bases[lane / variation.group];
+                self.out.ir.bin_int(Bin::Add, base, variation.offsets[lane])
+            }
+            Rep::Pattern { guarded: Some(_), .. } | Rep::Groups { .. } | Rep::Vector(_) => {
                 let w = self.vector(v);
                 self.out.ir.extract_lane(w, lane)
             }

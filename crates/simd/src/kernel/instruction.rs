@@ -105,6 +105,13 @@ impl Kernel<'_> {
     fn pure(&mut self, inst: &Inst) -> Result<()> {
         let uniformity: Vec<uniformity::Variation> =
             inst.results.iter().map(|r| self.facts.uniformity.values[r.index()].clone()).collect();
+        if let &[r] = &inst.results[..]
+            && self.is_grouped(r)
+        {
+            self.out.report.uniform += 1;
+            let rep = self.on_groups(inst)?;
+            return self.define(r, rep);
+        }
         let scalar = uniformity.iter().all(|s| s.is_uniform() || s.is_pattern());
         if !scalar && let Some(mask) = self.compared_by_rows(inst).or_else(|| self.combined_masks(inst)) {
             self.out.report.uniform += 1;
@@ -173,7 +180,7 @@ impl Kernel<'_> {
 
     /// The condition under which a result's variation holds: the operands' guards and what the operation
     /// adds.
-    fn guard_of(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Operand {
+    pub fn guard_of(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Operand {
         let mut guard = Operand::TRUE;
         for a in inst.args.clone() {
             if let Some(g) = self.guard(a) {

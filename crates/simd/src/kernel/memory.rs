@@ -678,9 +678,10 @@ impl Kernel<'_> {
             return self.define(r, Rep::Vector(w));
         }
         let mut rep = self.rep(v);
-        if matches!(rep, Rep::Pattern { .. }) && !self.facts.uniformity.values[r.index()].is_pattern() {
-            // The result varies because lanes exit the surrounding loop in different rounds; the offsets are
-            // those of the operand.
+        let is_pattern = self.facts.uniformity.values[r.index()].is_pattern();
+        if matches!(rep, Rep::Pattern { .. }) && !is_pattern || matches!(rep, Rep::Groups { .. }) {
+            // The result of a pattern varies because lanes exit the surrounding loop in different rounds; the
+            // offsets are those of the operand.
             rep = Rep::Vector(self.vector(v));
         }
         let Some(base) = Self::space_base(space) else {
@@ -703,6 +704,7 @@ impl Kernel<'_> {
                 let b = self.out.ir.splat(base);
                 Rep::Vector(self.out.ir.bin(op, w, b))
             }
+            groups @ Rep::Groups { .. } => groups,
         };
         self.define(r, rep)
     }

@@ -173,6 +173,8 @@ pub struct Facts<'a> {
     slotted: BTreeSet<Value>,
     /// Values that share a slot.
     sharing: sharing::Sharing,
+    /// Values that are represented by their groups' scalars.
+    grouped: BTreeSet<Value>,
     /// Slots lie in the warp's frame, not on the stack.
     in_frame: bool,
     /// The kernel returns to the scheduler before its end, so the values it keeps live in the warp's frame.

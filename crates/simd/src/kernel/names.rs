@@ -69,6 +69,11 @@ pub const fn slot(value: u32) -> Name {
     Name::numbered("s", value as usize)
 }
 
+/// The slot of the scalar of a value's group, from the second one on.
+pub const fn group(value: u32, group: usize) -> Name {
+    Name::numbered("h", value as usize * super::groups::MOST + group)
+}
+
 /// The slot of a pattern's guard.
 pub const fn guard(value: u32) -> Name {
     Name::numbered("g", value as usize)

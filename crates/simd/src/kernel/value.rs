@@ -5,8 +5,10 @@ use wave::{Ty, Value};
 
 use wave::op::Op;
 
+use super::groups::{MOST, ROOM};
 use super::names::{self, FRAME, LIVE};
 use super::stop::ROW;
+use super::uniformity::Variation;
 use super::{Kernel, Result};
 use crate::ir::{Access, Bin, Builder, Cast, Lanes, Name, Operand, Type};
 use crate::lanewise;
@@ -22,6 +24,13 @@ pub enum Rep {
     Pattern {
         /// The first lane's value.
         base: Operand,
+        /// The condition and the vector.
+        guarded: Option<(Operand, Option<Operand>)>,
+    },
+    /// The scalars of a few groups' first lanes, with a guard as for a pattern, see [`super::groups`].
+    Groups {
+        /// The first lanes' values; those beyond the number of groups mean nothing.
+        bases: [Operand; MOST],
         /// The condition and the vector.
         guarded: Option<(Operand, Option<Operand>)>,
     },
@@ -63,6 +72,17 @@ impl Kernel<'_> {
                 (g, w)
             });
             Rep::Pattern { base, guarded }
+        } else if self.is_grouped(v) {
+            let count = variation.few_groups().count();
+            let mut bases = ROOM;
+            for (i, base) in bases.iter_mut().enumerate().take(count) {
+                *base = self.load_slot(self.group_slot(v, i), one);
+            }
+            let guarded = guarded.then(|| {
+                let g = self.load_slot(names::guard(v.0), Type::I1);
+                (g, Some(self.load_slot(names::vector(v.0), all)))
+            });
+            Rep::Groups { bases, guarded }
         } else {
             Rep::Vector(self.load_slot(self.value_slot(v), all))
         };
@@ -84,12 +104,20 @@ impl Kernel<'_> {
         names::slot(self.facts.sharing.slot(v).0)
     }
 
+    /// The name of the slot of a group's scalar.
+    fn group_slot(&self, v: Value, group: usize) -> Name {
+        if group == 0 { self.value_slot(v) } else { names::group(v.0, group) }
+    }
+
     /// The slots of a value and their types.
     pub fn slot_parts(&self, v: Value) -> Vec<(Name, Type)> {
         let (ty, variation) = (self.func_ty(v), &self.facts.uniformity.values[v.index()]);
-        let scalar = variation.is_uniform() || variation.is_pattern();
+        let grouped = self.is_grouped(v);
+        let scalar = variation.is_uniform() || variation.is_pattern() || grouped;
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
-        let mut parts = vec![(self.value_slot(v), self.width().int(ty, lanes))];
+        let count = if grouped { variation.few_groups().count() } else { 1 };
+        let part = |i| (self.group_slot(v, i), self.width().int(ty, lanes));
+        let mut parts: Vec<(Name, Type)> = (0..count).map(part).collect();
         if variation.needs_guard() {
             parts.push((names::guard(v.0), Type::I1));
         }
@@ -104,7 +132,9 @@ impl Kernel<'_> {
         if !self.facts.uniformity.values[v.index()].needs_guard() {
             return None;
         }
-        if let Rep::Pattern { guarded: Some((g, _)), .. } = self.rep(v) {
+        if let Rep::Pattern { guarded: Some((g, _)), .. } | Rep::Groups { guarded: Some((g, _)), .. } =
+            self.rep(v)
+        {
             return Some(g);
         }
         if let Some(g) = self.cursor.guards.get(&v) {
@@ -255,6 +285,10 @@ impl Kernel<'_> {
                 let w = self.vector(v);
                 Rep::Pattern { base, guarded: Some((g, Some(w))) }
             }
+            Rep::Groups { bases, guarded: Some((g, None)) } => {
+                let w = self.vector(v);
+                Rep::Groups { bases, guarded: Some((g, Some(w))) }
+            }
             other => other,
         }
     }
@@ -304,7 +338,14 @@ impl Kernel<'_> {
     pub fn fit(&mut self, v: Value, rep: Rep) -> Rep {
         let variation = self.facts.uniformity.values[v.index()].clone();
         let ty = self.func_ty(v);
+        if self.is_grouped(v) {
+            return self.fit_groups(ty, &variation, rep);
+        }
         match rep {
+            Rep::Groups { .. } => {
+                let w = self.spread(ty, &rep, &variation);
+                Rep::Vector(w)
+            }
             Rep::Uniform(s) if !variation.is_uniform() => {
                 let w = self.out.ir.splat(s);
                 match variation.is_pattern() && variation.is_flat() {
@@ -313,7 +354,7 @@ impl Kernel<'_> {
                 }
             }
             Rep::Pattern { .. } if !variation.is_pattern() => {
-                let w = self.spread(ty, &rep, &variation.offsets);
+                let w = self.spread(ty, &rep, &variation);
                 Rep::Vector(w)
             }
             Rep::Vector(w) if variation.is_uniform() || variation.is_pattern() => {
@@ -329,11 +370,24 @@ impl Kernel<'_> {
                 Rep::Pattern { base, guarded: Some((Operand::TRUE, None)) }
             }
             Rep::Pattern { base, guarded: None } if variation.needs_guard() => {
-                let w = self.spread(ty, &Rep::Pattern { base, guarded: None }, &variation.offsets);
+                let w = self.spread(ty, &Rep::Pattern { base, guarded: None }, &variation);
                 Rep::Pattern { base, guarded: Some((Operand::TRUE, Some(w))) }
             }
             other => other,
         }
+    }
+
+    /// The same for a grouped value.
+    fn fit_groups(&mut self, ty: Ty, variation: &Variation, rep: Rep) -> Rep {
+        if matches!(rep, Rep::Groups { .. }) {
+            return rep;
+        }
+        let w = self.spread(ty, &rep, variation);
+        let mut bases = ROOM;
+        for (base, lane) in bases.iter_mut().zip(variation.few_groups()) {
+            *base = self.out.ir.extract_lane(w, lane);
+        }
+        Rep::Groups { bases, guarded: variation.needs_guard().then_some((Operand::TRUE, Some(w))) }
     }
 
     /// Writes a value's slots, and its frame slot if it has one. Under a mask, inactive lanes keep their
@@ -344,6 +398,14 @@ impl Kernel<'_> {
             Rep::Uniform(s) => parts.push(s),
             Rep::Pattern { base, guarded } => {
                 parts.push(base);
+                if let Some((g, w)) = guarded {
+                    parts.push(g);
+                    parts.extend(w);
+                }
+            }
+            Rep::Groups { bases, guarded } => {
+                let count = self.facts.uniformity.values[v.index()].few_groups().count();
+                parts.extend(bases.into_iter().take(count));
                 if let Some((g, w)) = guarded {
                     parts.push(g);
                     parts.extend(w);
@@ -377,15 +439,18 @@ impl Kernel<'_> {
     }
 
     /// A representation as a vector.
-    pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64]) -> Operand {
+    pub fn spread(&mut self, ty: Ty, rep: &Rep, variation: &Variation) -> Operand {
         match *rep {
             Rep::Uniform(s) => self.out.ir.splat(s),
-            Rep::Vector(w) | Rep::Pattern { guarded: Some((_, Some(w))), .. } => w,
+            Rep::Vector(w)
+            | Rep::Pattern { guarded: Some((_, Some(w))), .. }
+            | Rep::Groups { guarded: Some((_, Some(w))), .. } => w,
             Rep::Pattern { base, .. } => {
                 let w = self.out.ir.splat(base);
-                let c = self.out.ir.lanes(ty, |l| offsets[l]);
+                let c = self.out.ir.lanes(ty, |l| variation.offsets[l]);
                 self.out.ir.bin(Bin::Add, w, c)
             }
+            Rep::Groups { bases, .. } => self.spread_groups(ty, bases, variation),
         }
     }
 
@@ -404,18 +469,21 @@ impl Kernel<'_> {
     /// Like `vector`, for readers to which all NaNs are equal (see [`super::nan`]).
     pub fn raw_vector(&mut self, v: Value) -> Operand {
         let rep = self.rep(v);
-        if matches!(rep, Rep::Pattern { guarded: Some((_, None)), .. }) {
+        if matches!(
+            rep,
+            Rep::Pattern { guarded: Some((_, None)), .. } | Rep::Groups { guarded: Some((_, None)), .. }
+        ) {
             return self.recomputed(v);
         }
         let variation = self.facts.uniformity.values[v.index()].clone();
         let ty = self.func_ty(v);
-        self.spread(ty, &rep, &variation.offsets)
+        self.spread(ty, &rep, &variation)
     }
 
     /// Like `first_lane`, for readers to which all NaNs are equal.
     pub fn raw_first_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
-            Rep::Uniform(s) | Rep::Pattern { base: s, .. } => s,
+            Rep::Uniform(s) | Rep::Pattern { base: s, .. } | Rep::Groups { bases: [s, ..], .. } => s,
             Rep::Vector(w) => self.out.ir.extract_lane(w, 0),
         }
     }
@@ -433,8 +501,8 @@ impl Kernel<'_> {
         match self.rep(v) {
             Rep::Uniform(s) => Rep::Uniform(self.exact(v, Lanes::One, s)),
             Rep::Vector(w) => Rep::Vector(self.exact(v, Lanes::Warp, w)),
-            // Only constants are float patterns.
-            pattern => pattern,
+            // Only constants are float patterns, and groups are integers.
+            other => other,
         }
     }
 }
