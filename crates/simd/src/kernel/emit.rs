@@ -113,9 +113,9 @@ impl<'a> Unit<'a> {
         let widen = match self.forced.warps {
             _ if form.in_frame => Widen::Never,
             Some(most) => Widen::Always(most),
-            None => Widen::WhereFar { avx512: self.target.avx512 },
+            None => Widen::WhereFar,
         };
-        let mut work = Work::new(self.kernel, self.spec, widen);
+        let mut work = Work::new(self.kernel, self.spec, widen, self.target.avx512);
         self.passes(passes::TOGETHER, &mut work, &mut func)?;
         let analyses = work.analyses(&func)?;
         let facts = Unit { spec: work.spec, ..self }.facts(func, analyses, &Strategy::Linear, form);
@@ -133,7 +133,7 @@ impl<'a> Unit<'a> {
 
     /// The state before the first pass of a form that runs warps one by one.
     fn alone(self) -> Work {
-        Work::new(self.kernel, self.spec, Widen::Never)
+        Work::new(self.kernel, self.spec, Widen::Never, self.target.avx512)
     }
 
     /// Emits the per-lane form.

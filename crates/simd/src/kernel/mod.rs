@@ -27,6 +27,7 @@ mod module;
 mod names;
 mod nan;
 mod offset;
+mod order;
 mod outline;
 mod passes;
 mod per_lane;

@@ -10,7 +10,7 @@ use wave::{FuncId, Function, Module};
 use super::cfg::Cfg;
 use super::rendezvous::Waits;
 use super::uniformity::{self, Specialisation, Uniformity};
-use super::{Result, Unsupported, ahead, rendezvous, rounds, spin, stop, tidy, wide};
+use super::{Result, Unsupported, ahead, order, rendezvous, rounds, spin, stop, tidy, wide};
 use crate::ir::Width;
 
 /// A pass of these lists.
@@ -43,6 +43,7 @@ pub const TOGETHER: &[Pass] = &[
     pass("rounds", "duplicates loops for lanes that agree on the number of rounds", one_number),
     pass("prefetch", "prefetches loads that move far each round", prefetch),
     pass("widen", "runs several warps together where each round reads far from the last", widen),
+    pass("order", "orders long blocks of AMD code so that fewer vectors live at once", order),
 ];
 
 /// Passes for the per-lane mode.
@@ -71,6 +72,8 @@ pub struct Work {
     pub spec: Specialisation,
     /// When several warps run together.
     widen: Widen,
+    /// Bytes of the processor's vector registers.
+    registers: usize,
     /// Whether loads that move far each round were found.
     far: bool,
     /// The control-flow graph while it is valid.
@@ -87,10 +90,7 @@ pub enum Widen {
     /// Never.
     Never,
     /// Where loads move far each round, as many as the processor has registers for.
-    WhereFar {
-        /// Whether it has AVX-512.
-        avx512: bool,
-    },
+    WhereFar,
     /// Always, as many as a block can be divided into, up to this number.
     Always(u16),
 }
@@ -114,8 +114,9 @@ impl Analyses {
 
 impl Work {
     /// The state before the first pass.
-    pub fn new(kernel: FuncId, spec: Specialisation, widen: Widen) -> Work {
-        Work { kernel, spec, widen, far: false, cfg: None, facts: None, waits: Waits::default() }
+    pub fn new(kernel: FuncId, spec: Specialisation, widen: Widen, avx512: bool) -> Work {
+        let registers = wide::registers(avx512);
+        Work { kernel, spec, widen, registers, far: false, cfg: None, facts: None, waits: Waits::default() }
     }
 
     fn graph(&mut self, func: &Function) -> Result<&Cfg> {
@@ -242,7 +243,7 @@ fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let wanted = match work.widen {
         Widen::Never => false,
-        Widen::WhereFar { .. } => work.far,
+        Widen::WhereFar => work.far,
         Widen::Always(_) => true,
     };
     if !wanted {
@@ -252,7 +253,7 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let most = match work.widen {
         _ if !wide::may_widen(func, &narrow.cfg) => 1,
         Widen::Never => 1,
-        Widen::WhereFar { avx512 } => wide::most(func, &narrow.cfg, &narrow.uniformity, avx512),
+        Widen::WhereFar => wide::most(func, &narrow.cfg, &narrow.uniformity, work.registers),
         Widen::Always(most) => most,
     };
     for warps in wide::COUNTS.into_iter().filter(|&warps| warps <= most && wide::divides(&work.spec, warps)) {
@@ -265,6 +266,16 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         }
     }
     work.facts = Some(narrow);
+    Ok(())
+}
+
+fn order(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    if func.kernel.as_ref().is_some_and(|info| info.loose_words) {
+        let facts = work.analyses(func)?;
+        let most = work.registers / work.spec.width.lanes();
+        order::order(func, &facts.cfg, &facts.uniformity, most);
+        work.facts = Some(facts);
+    }
     Ok(())
 }
 

@@ -22,9 +22,9 @@ pub const COUNTS: [u16; 3] = [8, 4, 2];
 /// to compile, most of all on paths where lanes differ.
 const BY_SIZE: [(usize, u16); 2] = [(600, 8), (1000, 4)];
 
-/// Bytes of vector registers that a loop's values may take while more than two warps run together. AVX-512
-/// has 2048, AVX2 512; operands that are loaded need none of them.
-const fn registers(avx512: bool) -> usize {
+/// Bytes of vector registers, which a loop's values may take while more than two warps run together; operands
+/// that are loaded need none of them.
+pub const fn registers(avx512: bool) -> usize {
     if avx512 { 2048 } else { 512 }
 }
 
@@ -65,11 +65,11 @@ pub fn keeps(narrow: &Uniformity, wide: &Uniformity) -> bool {
 }
 
 /// The greatest number of warps whose values stay in registers in the loops that read far; at least two.
-pub fn most(func: &Function, cfg: &Cfg, uniformity: &Uniformity, avx512: bool) -> u16 {
+pub fn most(func: &Function, cfg: &Cfg, uniformity: &Uniformity, registers: usize) -> u16 {
     let size: usize = cfg.order.iter().map(|&b| func.blocks[b].insts.len()).sum();
     let most = BY_SIZE.into_iter().find(|(bound, _)| size <= *bound).map_or(2, |(_, warps)| warps);
     let bytes = live_in_far_loops(func, cfg, uniformity).max(1);
-    let fits = |warps: &u16| *warps <= most && Width::warps(*warps).lanes() * bytes <= registers(avx512);
+    let fits = |warps: &u16| *warps <= most && Width::warps(*warps).lanes() * bytes <= registers;
     COUNTS.into_iter().find(fits).unwrap_or(2)
 }
 
