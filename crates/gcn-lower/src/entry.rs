@@ -241,6 +241,7 @@ impl Registers {
     /// Lowers an instruction other than a branch.
     fn instruction(&mut self, inst: &Inst) -> Result<()> {
         let name = crate::newer::alias(inst.op.name());
+        self.signed = name.contains("_i64");
         if self.newer(inst, name)? {
             return Ok(());
         }

@@ -118,9 +118,10 @@ impl Registers {
         Ok(match o.value {
             Place::Int(value) => self.constant(ty, i64::from(value) as u64),
             Place::Float(index) => self.constant(ty, inline_bits(index, o.ty)),
-            // The upper half of a double, or a sign-extended integer.
+            // The upper half of a double, or an integer.
             Place::Literal(word) if wide && o.ty == Type::F64 => self.constant(ty, u64::from(word) << 32),
-            Place::Literal(word) if wide => self.constant(ty, i64::from(word as i32) as u64),
+            Place::Literal(word) if wide && self.signed => self.constant(ty, i64::from(word as i32) as u64),
+            Place::Literal(word) if wide => self.constant(ty, u64::from(word)),
             Place::Literal(word) => self.word(word),
             Place::Imm(value) => self.constant(ty, value as u64),
             Place::Special(Special::Exec, Part::Whole) if ty == self.mask() => self.get(Reg::Exec),

@@ -100,6 +100,8 @@ pub(crate) struct Registers {
     pub divisions: HashMap<Value, Division>,
     /// Operands with their sign changed or removed, as this block has made them.
     pub modified: HashMap<(Value, bool, bool, u64), Value>,
+    /// Whether the instruction extends literals to 64 bits with their sign: those of signed integers do.
+    pub signed: bool,
     /// Words of it that the launch writes.
     pub fills: Vec<Fill>,
     /// What is known of values.
@@ -110,6 +112,8 @@ pub(crate) struct Registers {
     all: Option<Value>,
     /// The value of 64 bits that two halves came from.
     wholes: HashMap<(Value, Value), Value>,
+    /// The same for pairs of words that this block has joined.
+    packed: HashMap<(Value, Value), Value>,
     /// The halves of values that this block has taken apart.
     halves: HashMap<Value, (Value, Value)>,
     /// What a mask says of each lane.
@@ -151,11 +155,13 @@ impl Registers {
             parameters: 0,
             divisions: HashMap::new(),
             modified: HashMap::new(),
+            signed: false,
             fills: Vec::new(),
             known: HashMap::new(),
             sums: HashMap::new(),
             all: None,
             wholes: HashMap::new(),
+            packed: HashMap::new(),
             halves: HashMap::new(),
             flags: HashMap::new(),
             bits: HashMap::new(),
@@ -174,6 +180,7 @@ impl Registers {
         self.halves.clear();
         self.bits.clear();
         self.modified.clear();
+        self.packed.clear();
     }
 
     /// Goes on in a block that belongs to the same instruction.
@@ -182,6 +189,7 @@ impl Registers {
         self.halves.clear();
         self.bits.clear();
         self.modified.clear();
+        self.packed.clear();
     }
 
     /// The type of lane masks.
@@ -253,7 +261,14 @@ impl Registers {
     pub fn whole(&mut self, low: Value, high: Value) -> Value {
         match self.wholes.get(&(low, high)) {
             Some(whole) => *whole,
-            None => self.op1(Op::Pack { part: Ty::I32, whole: Ty::I64 }, &[low, high]),
+            None => {
+                if let Some(&whole) = self.packed.get(&(low, high)) {
+                    return whole;
+                }
+                let whole = self.op1(Op::Pack { part: Ty::I32, whole: Ty::I64 }, &[low, high]);
+                self.packed.insert((low, high), whole);
+                whole
+            }
         }
     }
 

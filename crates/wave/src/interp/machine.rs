@@ -184,9 +184,9 @@ impl Machine<'_> {
     }
 
     /// The next group: all running lanes at the first position or, during a turn, at the position of the
-    /// preferred lane.
+    /// preferred lane. Lanes at one position never part, on which AMD code relies.
     fn pick(&mut self) -> u64 {
-        let mut running = self.with_status(Status::Running);
+        let running = self.with_status(Status::Running);
         let key = |m: &Self, lane: usize| {
             m.place(lane).map(|(depth, func, block, inst)| {
                 (std::cmp::Reverse(depth), func, m.code.plans[func.index()].rank[block.index()], inst)
@@ -200,9 +200,8 @@ impl Machine<'_> {
             let start = self.state.prefer;
             (0..self.lanes()).map(|i| (start + i) % self.lanes()).find(|&i| running >> i & 1 == 1)
         } else {
-            // Lanes that wait for memory let the others go first.
-            running &= !self.state.waiting;
-            lanes_of(running).min_by_key(|&i| key(self, i))
+            // Lanes that wait for memory let those at other positions go first.
+            lanes_of(running & !self.state.waiting).min_by_key(|&i| key(self, i))
         };
         let Some(leader) = leader else { return 0 };
         let place = self.place(leader);
