@@ -12,6 +12,7 @@ mod forms;
 mod images;
 mod matrices;
 mod model;
+mod same;
 mod values;
 
 use std::path::{Path, PathBuf};

@@ -117,6 +117,8 @@ pub struct Run {
     pub source: Option<String>,
     /// Lines that must be printed.
     pub prints: Vec<String>,
+    /// What the buffers must hold after the launch, if another run of the same source says so.
+    pub same: Option<Vec<Option<Vec<u8>>>>,
 }
 
 fn dims(s: &str) -> Result<[u32; 3], String> {
@@ -200,6 +202,16 @@ pub fn parse(text: &str) -> Result<Vec<Run>, String> {
 impl Run {
     /// Compares the buffers after the launch (in argument order; `None` for scalars) with the expected ones.
     pub fn check(&self, after: &[Option<Vec<u8>>]) -> Result<(), String> {
+        let others = self.same.iter().flatten();
+        for ((arg, got), want) in self.args.iter().zip(after).zip(others) {
+            let (Some(got), Some(want)) = (got, want) else { continue };
+            let size = arg.elem.size();
+            let differs = |(a, b): (&[u8], &[u8])| a != b;
+            if let Some(i) = got.chunks(size).zip(want.chunks(size)).position(differs) {
+                let [have, want] = [got, want].map(|all| arg.elem.decode(&all[i * size..(i + 1) * size]));
+                return Err(format!("{}[{i}] is {have:?}, should be {want:?}", arg.name));
+            }
+        }
         for (name, expression) in &self.expect {
             let position = self
                 .args
