@@ -125,7 +125,7 @@ pub fn link(
     check_initialisers(units, &linked, &mut errors);
     linked.place_function_variables(units);
     linked.module.image_align =
-        linked.module.globals.iter().map(|g| u64::from(g.align)).max().unwrap_or(1).max(16);
+        linked.module.globals.iter().map(|g| u64::from(g.align)).max().unwrap_or(1).max(MOST_ALIGNED);
     (linked, errors)
 }
 
@@ -397,6 +397,9 @@ impl VariableExt for ast::Variable {
     }
 }
 
+/// The largest alignment that a variable gets without asking for it: that of an allocation.
+const MOST_ALIGNED: u64 = 256;
+
 impl Linked {
     fn new_place(&mut self, v: &ast::Variable) -> Place {
         if v.space_is_shared() {
@@ -495,8 +498,11 @@ impl Linked {
         let mut at = 0u64;
         for g in Arc::make_mut(&mut self.module.globals) {
             // Variables begin at multiples of 4 bytes, as the hardware's loader places them; this also keeps
-            // narrow ones apart.
-            at = at.checked_next_multiple_of(u64::from(g.align.max(4))).unwrap_or(u64::MAX);
+            // narrow ones apart. Large ones are aligned as allocations are: programs read arrays as vectors
+            // and make tensor maps of them, which works on the hardware if `ptxas` places the array first.
+            let size = g.size.clamp(4, MOST_ALIGNED);
+            let align = u64::from(g.align).max(1 << size.ilog2());
+            at = at.checked_next_multiple_of(align).unwrap_or(u64::MAX);
             g.offset = at;
             at = at.saturating_add(g.size);
         }

@@ -168,8 +168,13 @@ pub fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
     (done.get(&kernel).copied().unwrap_or(0), recursive)
 }
 
+/// The least alignment of dynamic shared memory, as `ptxas` places it: `extern __shared__ char all[]` may be
+/// used as an array of `float4`.
+const DYNAMIC_ALIGN: u32 = 16;
+
 /// Gives every kernel the offsets of the shared variables that it and its callees use: static ones in order,
-/// then the dynamic ones (size 0), which all have the same offset.
+/// then the dynamic ones (size 0), which all have the same offset. As in `ptxas`, the padding in front of the
+/// dynamic ones counts as static.
 pub fn assign_shared(module: &mut Module) {
     if module.shared.is_empty() {
         return;
@@ -200,9 +205,10 @@ pub fn assign_shared_by(module: &mut Module, graph: &CallGraph, named: &[BTreeSe
             places.push((id, size));
             size += var.size;
         }
-        let align = dynamic.iter().map(|id| module.shared[id.index()].align.max(1)).max().unwrap_or(1);
-        let start = size.next_multiple_of(u64::from(align));
-        places.extend(dynamic.into_iter().map(|id| (id, start)));
+        if let Some(align) = dynamic.iter().map(|id| module.shared[id.index()].align).max() {
+            size = size.next_multiple_of(u64::from(align.max(DYNAMIC_ALIGN)));
+            places.extend(dynamic.into_iter().map(|id| (id, size)));
+        }
         if let Some(info) = &mut Arc::make_mut(&mut module.functions[kernel.index()]).kernel {
             info.shared = places;
             info.shared_size = size;

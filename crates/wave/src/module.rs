@@ -156,9 +156,9 @@ pub struct KernelInfo {
     /// `.maxnreg`, or 0.
     pub max_registers: u32,
     /// The static shared variables that this kernel and its callees use, with their offsets; then the dynamic
-    /// ones, at `shared_size` rounded up to their alignment.
+    /// ones, at `shared_size`.
     pub shared: Vec<(SharedId, u64)>,
-    /// Bytes of static shared memory.
+    /// Bytes of static shared memory, with the padding in front of the dynamic ones.
     pub shared_size: u64,
 }
 
