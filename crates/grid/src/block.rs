@@ -66,6 +66,8 @@ pub(crate) struct Resident {
     active: usize,
     /// Whether all warps are at the same point as far as barriers go.
     together: bool,
+    /// Number of blocks that compiled code may run one after the other, from the current one on.
+    pub left: u64,
     /// Mask of the warps whose frame is in use.
     begun: u32,
     /// The warp whose code is running, for faults.
@@ -114,6 +116,7 @@ impl Resident {
             order: [0; MAX_WARPS],
             active: 0,
             together: true,
+            left: 1,
             begun: 0,
             current: AtomicU32::new(0),
         })
@@ -240,6 +243,7 @@ impl Resident {
         self.barriers.reset();
         self.cluster.reset();
         self.together = true;
+        self.left = 1;
         self.active = self.warps.len();
         for (i, (warp, place)) in self.warps.iter_mut().zip(&mut self.order).enumerate() {
             *place = i as u8;
@@ -315,9 +319,12 @@ impl Resident {
         let mut before = None;
         let first = self.warps.first().map(|w| w.resume);
         if self.active == self.warps.len() && self.warps.iter().all(|w| Some(w.resume) == first) {
+            // Once a warp has run, the contexts are the current block's only.
+            let mut one = 1;
+            let left = if first == Some(0) { &mut self.left } else { &mut one };
             in_code.store(true, Ordering::Relaxed);
             // SAFETY: the caller guarantees the block's memory.
-            before = unsafe { code.sweep(&mut self.warps, &self.current, job.failed()) };
+            before = unsafe { code.sweep(&mut self.warps, left, &self.current, job.failed()) };
             in_code.store(false, Ordering::Relaxed);
         }
         if let (Some(Swept { warp: swept @ 1.., ended, .. }), Some(warp)) = (before, self.warps.first()) {

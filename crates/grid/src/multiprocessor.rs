@@ -287,15 +287,23 @@ impl Multiprocessor {
         while !job.has_failed() {
             let most = if job.deterministic { 1 } else { sharing.most() };
             let Some((first, count)) = job.claim_some(self.smid, most, sharing.alone()) else { return };
-            for ticket in first..first + count {
+            let (mut next, end) = (first, first + count);
+            while next < end {
                 if job.has_failed() {
                     return;
                 }
-                self.start(job, 0, ticket);
+                self.start(job, 0, next);
+                let Some(resident) = self.residents.first_mut() else { return };
+                resident.left = end - next;
                 // SAFETY: the unit has just been prepared and started.
-                match unsafe { self.turn(job, 0) } {
-                    (_, Step::Done) => sharing.after(job, 1),
-                    (_, Step::Yielded { .. }) => {
+                let (index, step) = unsafe { self.turn(job, 0) };
+                // Those that compiled code has run, or the first one that it has not run to its end.
+                let left = self.residents.first().map_or(0, |resident| resident.left);
+                let ran = (end - next) - left.saturating_sub(1);
+                next += ran;
+                match step {
+                    Step::Done => sharing.after(job, ran),
+                    Step::Yielded { .. } => {
                         sharing.force(job);
                         // SAFETY: the same contract.
                         unsafe { self.crowd(job, sharing) };
@@ -303,7 +311,7 @@ impl Multiprocessor {
                         self.active.push(0);
                         self.running.store(0, Ordering::Relaxed);
                     }
-                    (index, end) => self.fail_step(job, index, end),
+                    end => self.fail_step(job, index, end),
                 }
             }
         }

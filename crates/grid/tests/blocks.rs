@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use grid::{Config, FaultKind, Workers};
-use support::{AtBarriers, Blocks, TestHost, Warps, barrier, block, lanes, launch, pools, run, shared, sync};
+use support::{
+    AtBarriers, Blocks, Sweeps, TestHost, Warps, barrier, block, lanes, launch, pools, run, shared, sync,
+};
 use wave::abi::Stop;
 use wave::op::BarMode;
 
@@ -51,6 +53,37 @@ fn every_block_runs_once() {
             assert_eq!(workers.run_counted(&shape).unwrap().blocks, u64::from(total));
             // Two warps, each before and between two barriers and after them.
             assert!(seen.iter().all(|n| n.load(SeqCst) == 6));
+        }
+    }
+}
+
+#[test]
+fn compiled_code_goes_on_with_the_next_blocks() {
+    for workers in pools() {
+        for grid in [[1u32, 1, 1], [9, 1, 1], [5, 7, 3]] {
+            let total: u32 = grid.iter().product();
+            let [seen, parted] = [0, 1].map(|_| (0..total).map(|_| AtomicU32::new(0)).collect::<Vec<_>>());
+            let place = |id: [u32; 3]| (id[0] + grid[0] * (id[1] + grid[1] * id[2])) as usize;
+            // In some blocks the warps do not stay together, such as in the first and the last one.
+            let parts = |n: usize| n.is_multiple_of(4) || n % 7 == 5 || n + 1 == total as usize;
+            let code = Sweeps(
+                |b: &wave::abi::BlockCtx| {
+                    seen[place(b.ctaid)].fetch_add(1, SeqCst);
+                    parts(place(b.ctaid))
+                },
+                |w: &wave::abi::WarpCtx| {
+                    assert_eq!((w.index, w.resume, w.live), (0, 1, lanes(w)));
+                    parted[place(block(w).ctaid)].fetch_add(1, SeqCst);
+                },
+            );
+            let host = TestHost::default();
+            let mut shape = launch(&code, &host, 1, 64);
+            shape.grid = grid;
+            assert_eq!(workers.run_counted(&shape).unwrap().blocks, u64::from(total));
+            for n in 0..total as usize {
+                assert_eq!(seen[n].load(SeqCst), 1, "block {n} of {grid:?}");
+                assert_eq!(parted[n].load(SeqCst), u32::from(parts(n)), "block {n} of {grid:?}");
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::effort::Effort;
 use crate::kernel::explain::{self, View};
 use crate::kernel::{self, RESUME, RUN_BLOCKS, Report, SWEEP};
 use crate::key::CodeKey;
-use crate::llvm::{Llvm, LlvmError, Search, Ticket};
+use crate::llvm::{How, Llvm, LlvmError, Search, Ticket};
 use crate::object::{LoadError, Loaded};
 use crate::target::Target;
 
@@ -67,7 +67,8 @@ impl From<LlvmError> for Error {
 }
 
 type ResumeFn = unsafe extern "C" fn(*mut WarpCtx, *mut u8) -> u32;
-type SweepFn = unsafe extern "C" fn(*mut WarpCtx, u64, *const AtomicU32, *const AtomicBool) -> u64;
+type SweepFn =
+    unsafe extern "C" fn(*mut WarpCtx, *mut u8, *const AtomicU32, *const AtomicBool, *mut u64) -> u64;
 type RunBlocksFn = unsafe extern "C" fn(*mut BlockCtx, u64) -> u32;
 
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +123,8 @@ pub enum Made {
 #[derive(Debug)]
 pub struct Rest {
     ir: String,
+    /// Whether loops over a block's warps are unrolled.
+    unrolls: bool,
     facts: Facts,
     target: Target,
     llvm: Search,
@@ -136,11 +139,11 @@ impl Rest {
     /// LLVM rejects the module, or the process is exiting.
     pub fn make(self) -> Result<Compiled, Error> {
         let start = Instant::now();
-        let Rest { ir, facts, target, llvm, keep } = self;
-        let effort = facts.report.effort;
+        let Rest { ir, unrolls, facts, target, llvm, keep } = self;
+        let how = How { effort: facts.report.effort, unrolls };
         let object = match &keep {
-            Some((.., ticket)) => Llvm::get(&llvm)?.object_by(ticket, &ir, &target, effort)?,
-            None => Llvm::get(&llvm)?.object(&ir, &target, effort)?,
+            Some((.., ticket)) => Llvm::get(&llvm)?.object_by(ticket, &ir, &target, how)?,
+            None => Llvm::get(&llvm)?.object(&ir, &target, how)?,
         };
         WARM.store(true, Ordering::Relaxed);
         if let Some((cache, key, _)) = &keep {
@@ -217,9 +220,17 @@ impl Compiled {
             None => None,
         };
         let (ir, sweep) = (emitted.ir, emitted.sweep);
-        let rest = |ir: String| Rest { ir, facts, target: target.clone(), llvm: request.llvm.clone(), keep };
+        let unrolls = !sweep.is_empty();
+        let rest = |ir: String| Rest {
+            ir,
+            unrolls,
+            facts,
+            target: target.clone(),
+            llvm: request.llvm.clone(),
+            keep,
+        };
         if (first || forced.first) && facts.report.effort == Effort::Full {
-            let object = Llvm::get(request.llvm)?.object(&ir, target, Effort::First)?;
+            let object = Llvm::get(request.llvm)?.object(&ir, target, Effort::First.into())?;
             let code = Compiled::load(&object, facts, false, start)?;
             return Ok(if forced.first {
                 Made::Whole(code)
@@ -297,11 +308,18 @@ impl Code for Compiled {
         }
     }
 
-    unsafe fn sweep(&self, warps: &mut [WarpCtx], current: &AtomicU32, failed: &AtomicBool) -> Option<Swept> {
+    unsafe fn sweep(
+        &self,
+        warps: &mut [WarpCtx],
+        left: &mut u64,
+        current: &AtomicU32,
+        failed: &AtomicBool,
+    ) -> Option<Swept> {
         let Entry::Resume(_, Some(f)) = self.entry else { return None };
+        let frames = warps.first()?.frame;
         // SAFETY: the caller vouches for the contexts.
-        let answer = unsafe { f(warps.as_mut_ptr(), warps.len() as u64, current, failed) };
-        Some(Swept {
+        let answer = unsafe { f(warps.as_mut_ptr(), frames, current, failed, left) };
+        (answer != kernel::NOT_RUN as u64).then_some(Swept {
             warp: (answer & u64::from(u32::MAX)) as usize,
             ended: answer & kernel::ENDED as u64 != 0,
             stop: Stop::from_code((answer >> 32) as u8 as u32),
@@ -332,8 +350,9 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
     let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
+    let how = How { effort: emitted.report.effort, unrolls: !emitted.sweep.is_empty() };
     let ir = emitted.ir + &emitted.sweep;
-    Ok(Llvm::get(request.llvm)?.assembly(&ir, request.code.target, emitted.report.effort)?)
+    Ok(Llvm::get(request.llvm)?.assembly(&ir, request.code.target, how)?)
 }
 
 /// A kernel's wave IR after each pass of its compilation, with the passes' names.

@@ -2,9 +2,10 @@
 #![allow(missing_docs, dead_code, reason = "helpers, of which each test file uses some")]
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use grid::{Fault, Heap, Host, Launch, Workers};
-use wave::abi::{BlockCtx, Code, Stop, WarpCtx, warp_lanes};
+use wave::abi::{BlockCtx, Code, Stop, Swept, WarpCtx, warp_lanes};
 use wave::op::BarMode;
 
 /// The program of a warp: inspects `warp.resume`, does some work, and returns why it stops.
@@ -52,6 +53,73 @@ impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for AtBarriers<F> {
     }
 }
 
+/// Goes to the next block in launch order.
+fn advance(block: &mut BlockCtx) {
+    for d in 0..3 {
+        block.ctaid[d] += 1;
+        if block.ctaid[d] < block.nctaid[d] {
+            break;
+        }
+        block.ctaid[d] = 0;
+    }
+}
+
+/// A program that runs block after block. For each, the function tells whether warp 1 ends at once while warp 0
+/// waits at a barrier; then the scheduler continues, and calls the second function where warp 0 ends.
+pub struct Sweeps<F, G>(pub F, pub G);
+
+impl<F, G> Code for Sweeps<F, G>
+where
+    F: Fn(&BlockCtx) -> bool + Send + Sync,
+    G: Fn(&WarpCtx) + Send + Sync,
+{
+    fn frame_size(&self) -> usize {
+        64
+    }
+    fn local_size(&self) -> usize {
+        16
+    }
+    fn suspends(&self) -> bool {
+        true
+    }
+    fn waits(&self) -> bool {
+        false
+    }
+    unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
+        (self.1)(warp);
+        Stop::Done
+    }
+    unsafe fn sweep(
+        &self,
+        warps: &mut [WarpCtx],
+        left: &mut u64,
+        _: &AtomicU32,
+        _: &AtomicBool,
+    ) -> Option<Swept> {
+        let (count, first) = (warps.len(), warps.first_mut()?);
+        // SAFETY: the scheduler has prepared the block, which only this code uses now.
+        let block = unsafe { &mut *first.block.cast_mut() };
+        loop {
+            if (self.0)(block) {
+                first.resume = 1;
+                return (sync(first) == Stop::Barrier).then_some(Swept {
+                    warp: 1,
+                    ended: false,
+                    stop: Stop::Done,
+                });
+            }
+            *left -= 1;
+            if *left == 0 {
+                return Some(Swept { warp: count, ended: true, stop: Stop::Done });
+            }
+            advance(block);
+        }
+    }
+    unsafe fn run_blocks(&self, _: &mut BlockCtx, _: u64) -> Stop {
+        Stop::Fault
+    }
+}
+
 /// A program for whole blocks, which never stops early.
 pub struct Blocks<F>(pub F);
 
@@ -75,13 +143,7 @@ impl<F: Fn(&BlockCtx) -> Stop + Send + Sync> Code for Blocks<F> {
                 return stop;
             }
             if i + 1 < count {
-                for d in 0..3 {
-                    block.ctaid[d] += 1;
-                    if block.ctaid[d] < block.nctaid[d] {
-                        break;
-                    }
-                    block.ctaid[d] = 0;
-                }
+                advance(block);
             }
         }
         Stop::Done

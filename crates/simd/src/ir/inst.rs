@@ -140,6 +140,8 @@ pub enum Likely {
     First,
     /// The second target is almost always taken.
     Second,
+    /// Unknown; the branch closes a loop that LLVM is to unroll.
+    Unrolled,
 }
 
 /// What is called.

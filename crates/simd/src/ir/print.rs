@@ -13,6 +13,8 @@ use super::{
 /// Empty metadata, defined in every module, see [`Module::print`].
 const NOTHING: &str = "!0";
 const SECOND: &str = "!1";
+/// The metadata of a loop that is to be unrolled.
+const UNROLLED: &str = "!13";
 const FIRST: &str = "!10";
 
 impl fmt::Display for Name {
@@ -335,6 +337,7 @@ impl fmt::Display for In<'_, Op> {
                     Likely::Unknown => Ok(()),
                     Likely::First => write!(f, ", !prof {FIRST}"),
                     Likely::Second => write!(f, ", !prof {SECOND}"),
+                    Likely::Unrolled => write!(f, ", !llvm.loop {UNROLLED}"),
                 }
             }
             Op::Switch(index, other, cases) => {

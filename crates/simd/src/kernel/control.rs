@@ -167,6 +167,7 @@ impl Kernel<'_> {
             self.out.ir.splice(clear);
         }
         self.cursor.full = self.facts.always_full && !self.facts.uniformity.masked[b];
+        self.cursor.few = if self.cursor.full { None } else { self.few_lanes(b) };
         if self.cursor.full || !self.worth_two_versions(b) {
             return self.contents(b, &data, &pending, live);
         }
@@ -196,7 +197,10 @@ impl Kernel<'_> {
         };
         let loops = self.in_divergent_loop(b) && data.insts.len() >= 4;
         // A second copy would make a large kernel too large.
-        !self.facts.in_frame && data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
+        !self.facts.in_frame
+            && data.insts.len() <= 400
+            && (data.insts.iter().any(vectors) || loops)
+            && self.few_lanes(b).is_none()
     }
 
     pub fn in_divergent_loop(&self, b: usize) -> bool {

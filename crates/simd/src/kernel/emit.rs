@@ -247,12 +247,17 @@ impl<'a> Kernel<'a> {
 }
 
 impl Kernel<'_> {
+    /// Bytes of a warp's frame, once all code has been emitted.
+    pub fn frame_size(&self) -> usize {
+        self.out.frame.next_multiple_of(FRAME_ALIGN)
+    }
+
     fn emitted(mut self, target: &Target, forced: &Forced) -> Result<Emitted> {
         if let Some(why) = self.out.refused.take() {
             return Err(Unsupported(why));
         }
         let (ir, sweep) = self.finish(target);
-        let frame = self.out.frame.next_multiple_of(FRAME_ALIGN);
+        let frame = self.frame_size();
         self.out.report.effort = match forced.effort {
             _ if !self.facts.in_frame => Effort::Full,
             Some(effort) => effort,

@@ -439,12 +439,21 @@ impl Kernel<'_> {
         self.out.ir.label(end);
     }
 
+    /// The lanes of a row that the current block accesses. Words have masked accesses of any length.
+    fn row_lanes(&self, a: Access) -> usize {
+        self.cursor.few.filter(|_| matches!(a.ty, Ty::I32 | Ty::I64)).unwrap_or(self.width().lanes())
+    }
+
     fn load_rows(&mut self, a: Access, base: Operand) -> Vec<Operand> {
         self.out.report.wide += 1;
-        let lanes = self.width().lanes();
+        let lanes = self.row_lanes(a);
         let m = self.element_mask(0, lanes, a.count);
         let row = self.load_row(a, base, lanes * a.count, m);
-        (0..a.count).map(|i| self.deinterleave(a, row, lanes, i)).collect()
+        let each = (0..a.count).map(|i| {
+            let one = self.deinterleave(a, row, lanes, i);
+            self.lengthened(one)
+        });
+        each.collect()
     }
 
     /// Loads rows or single elements, group by group.
@@ -589,7 +598,7 @@ impl Kernel<'_> {
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
                 self.out.report.wide += 1;
                 let row = |k: &mut Self| {
-                    let lanes = k.width().lanes();
+                    let lanes = k.row_lanes(a);
                     let row = k.interleave(a, &vectors, 0, lanes);
                     let m = k.element_mask(0, lanes, a.count);
                     k.store_row(a, base, row, m);

@@ -15,6 +15,7 @@ mod control;
 mod dispatch;
 mod emit;
 pub mod explain;
+mod few;
 mod flush;
 mod groups;
 mod guarded;
@@ -32,6 +33,7 @@ mod outline;
 mod passes;
 mod per_lane;
 mod product;
+mod recompute;
 mod rendezvous;
 mod rounds;
 mod runs;
@@ -59,6 +61,7 @@ use crate::ir::{self, Bin, Builder, Cast, Lanes, Name, Operand, Type, Width};
 use crate::lanewise;
 use cfg::Cfg;
 pub use emit::emit;
+pub use sweep::NOT_RUN;
 use names::{BLOCK, WARP};
 use outline::Outlined;
 use rendezvous::Waits;
@@ -223,6 +226,8 @@ struct Cursor {
     mask: Operand,
     /// Whether all lanes are known at compile time to run the current block.
     full: bool,
+    /// If only so many of the first lanes can run it, their number.
+    few: Option<usize>,
     /// What must still run after each place in the order, see [`control`].
     pending: BTreeMap<usize, BTreeSet<usize>>,
 }
@@ -246,6 +251,7 @@ impl Cursor {
             sure: BTreeMap::new(),
             mask: width.none(),
             full: false,
+            few: None,
             pending: BTreeMap::new(),
         }
     }
@@ -275,6 +281,8 @@ struct Output {
     frame: usize,
     /// Number of resume points.
     resumes: usize,
+    /// The resume point of each block that ends in a stop.
+    numbers: BTreeMap<usize, usize>,
     /// The barriers that wait for the whole block, by the number of their resume point.
     arrivals: BTreeMap<usize, stop::Arrival>,
     /// Outlined operations.

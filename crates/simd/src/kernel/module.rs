@@ -34,6 +34,8 @@ const LINE_TABLES: &str = "\
 !10 = !{!\"branch_weights\", i32 1048575, i32 1}
 !11 = distinct !DISubprogram(name: \"sweep\", file: !4, line: 1, unit: !2, type: !9, spFlags: DISPFlagDefinition)
 !12 = !DILocation(line: 0, scope: !11)
+!13 = distinct !{!13, !14}
+!14 = !{!\"llvm.loop.unroll.full\"}
 ";
 
 /// Metadata numbers in [`LINE_TABLES`]: the scope of a warp's code, the scopes of the loops around it, and
@@ -105,6 +107,9 @@ impl Kernel<'_> {
                 Parameter::alone(Name::of("warp")),
                 Parameter::alone(Name::of("frame")),
                 parameter(AT, Name::of("at")),
+                Parameter::alone(Name::of("block")),
+                parameter(INDEX, Name::of("index")),
+                parameter(names::lanes(self.width()), Name::of("lanes")),
             ];
             (BODY, parameters)
         } else {
@@ -137,12 +142,6 @@ impl Kernel<'_> {
 
     /// Emits the entry block of a warp's function.
     fn entry(&mut self) {
-        if self.facts.suspends {
-            let lanes = self.width().bits();
-            self.name_field(Name::of("block"), WARP, offset::W_BLOCK, Type::PTR, Access::NATURAL);
-            self.name_field(Name::of("index"), WARP, offset::W_INDEX, Type::I32, Access::NATURAL);
-            self.name_field(Name::of("lanes"), WARP, offset::W_LANES, lanes, Access::NATURAL);
-        }
         for (word, at) in [
             ("params", offset::PARAMS),
             ("shared", offset::SHARED),
@@ -210,7 +209,10 @@ impl Kernel<'_> {
         let outer = self.out.ir.begin();
         let p = self.out.ir.offset(WARP, offset::W_RESUME);
         let at = self.out.ir.load(Type::I32, p);
-        let arguments = [WARP, FRAME, at].map(Argument::from);
+        let block = self.field(WARP, offset::W_BLOCK, Type::PTR);
+        let index = self.field(WARP, offset::W_INDEX, Type::I32);
+        let lanes = self.field(WARP, offset::W_LANES, self.width().bits());
+        let arguments = [WARP, FRAME, at, block, index, lanes].map(Argument::from);
         let code = self.out.ir.call_at(IN_BLOCKS, Callee::Function(BODY), Type::I32, arguments, false);
         if settles {
             let [arrived, other] = ["arrived", "other"].map(Name::of);
@@ -218,7 +220,7 @@ impl Kernel<'_> {
             self.out.ir.br_if(known, arrived, other);
             self.out.ir.label(arrived);
             let number = self.out.ir.bin_int(Bin::Sub, code, ARRIVED);
-            let arguments = [WARP, number].map(Argument::from);
+            let arguments = [WARP, FRAME, number].map(Argument::from);
             self.out.ir.call_at(IN_BLOCKS, Callee::Function(SETTLE), Type::Void, arguments, false);
             self.out.ir.ret(Operand::i32(Stop::Barrier as i64));
             self.out.ir.label(other);
@@ -314,9 +316,6 @@ impl Kernel<'_> {
         ir.splice(vec![slot]);
         let block = ir.offset(warp, offset::W_BLOCK);
         ir.store(BLOCK, block);
-        let place = [0, 1, 2].map(|axis| ir.offset(BLOCK, offset::axis(offset::CTAID, axis)));
-        let sizes = [0, 1].map(|axis| ir.offset(BLOCK, offset::axis(offset::NCTAID, axis)));
-        let sizes = sizes.map(|p| ir.load(Type::I32, p));
         let index = ir.offset(warp, offset::W_INDEX);
         ir.br(blocks);
         ir.label(blocks);
@@ -363,19 +362,7 @@ impl Kernel<'_> {
         }
         ir.label(advance);
         ir.named(left_next, Op::Bin(Bin::Sub, left, Operand::i64(1)));
-        // Advance to the next block: the axes are the digits of a number, x the lowest.
-        let mut carry = Operand::i32(1);
-        for axis in [0, 1] {
-            let at = ir.load(Type::I32, place[axis]);
-            let at = ir.bin(Bin::Add, at, carry);
-            let over = ir.icmp(Cmp::Eq, at, sizes[axis]);
-            let at = ir.select(over, Operand::i32(0), at);
-            ir.store(at, place[axis]);
-            carry = ir.cast(Cast::ZExt, over, Type::I32);
-        }
-        let z = ir.load(Type::I32, place[2]);
-        let z = ir.bin(Bin::Add, z, carry);
-        ir.store(z, place[2]);
+        next_block(ir, BLOCK);
         ir.br(blocks);
         let blocks: Vec<Block> = self.out.ir.end(outer);
         Function {
@@ -390,6 +377,26 @@ impl Kernel<'_> {
             blocks,
         }
     }
+}
+
+/// Advances to the next block: the axes are the digits of a number, x the lowest.
+pub(super) fn next_block(ir: &mut Builder, block: Operand) {
+    let mut carry = Operand::i32(1);
+    for axis in [0, 1] {
+        let place = ir.offset(block, offset::axis(offset::CTAID, axis));
+        let size = ir.offset(block, offset::axis(offset::NCTAID, axis));
+        let size = ir.load_as(Type::I32, size, UNCHANGING);
+        let at = ir.load(Type::I32, place);
+        let at = ir.bin(Bin::Add, at, carry);
+        let over = ir.icmp(Cmp::Eq, at, size);
+        let at = ir.select(over, Operand::i32(0), at);
+        ir.store(at, place);
+        carry = ir.cast(Cast::ZExt, over, Type::I32);
+    }
+    let place = ir.offset(block, offset::axis(offset::CTAID, 2));
+    let z = ir.load(Type::I32, place);
+    let z = ir.bin(Bin::Add, z, carry);
+    ir.store(z, place);
 }
 
 /// The mask of the lanes that the warp has.

@@ -38,7 +38,6 @@ pub const CLUSTER_EXPLICIT: usize = offset_of!(BlockCtx, cluster.explicit);
 
 // `WarpCtx`.
 pub const W_BLOCK: usize = offset_of!(WarpCtx, block);
-pub const W_FRAME: usize = offset_of!(WarpCtx, frame);
 pub const W_INDEX: usize = offset_of!(WarpCtx, index);
 pub const W_LANES: usize = offset_of!(WarpCtx, lanes);
 pub const W_LIVE: usize = offset_of!(WarpCtx, live);

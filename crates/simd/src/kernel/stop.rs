@@ -267,7 +267,9 @@ impl Kernel<'_> {
     ) -> Result<()> {
         let Terminator::Jump(next) = term else { return Err(Unsupported("a stop before a branch".into())) };
         let target = next.block.index();
-        let number = self.out.resumes + 1;
+        // A block that has a copy for full warps stops twice and resumes at one place.
+        let known = self.out.numbers.get(&b).copied();
+        let number = known.unwrap_or(self.out.resumes + 1);
         let bits = self.mask_bits();
         let arrival = self.arrival(inst);
         let why = if arrival.is_some() { Stop::Barrier } else { self.record(inst, bits)? };
@@ -293,6 +295,10 @@ impl Kernel<'_> {
             Some(arrival) => self.arrive(b, number, arrival, bits),
             None => self.return_from(number, why),
         }
+        if known.is_some() {
+            return Ok(());
+        }
+        self.out.numbers.insert(b, number);
         let place = self.place(target);
         self.cursor.pending.entry(place).or_default();
         // The resume point.

@@ -41,7 +41,7 @@ impl Ahead {
         if ASKED.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(error) = llvm.object(FUNCTION, target, Effort::First) {
+        if let Err(error) = llvm.object(FUNCTION, target, Effort::First.into()) {
             tracing::debug!(%error, "the trial compilation failed");
         }
     }
@@ -55,8 +55,8 @@ mod tests {
     fn the_function_compiles_on_every_processor() {
         for target in ["native", "x86-64-v3"] {
             let target = Target::named(target).expect("this machine runs it");
-            let object =
-                Llvm::get(&Search::default()).and_then(|llvm| llvm.object(FUNCTION, &target, Effort::First));
+            let object = Llvm::get(&Search::default())
+                .and_then(|llvm| llvm.object(FUNCTION, &target, Effort::First.into()));
             assert_eq!(object.map(|o| o.starts_with(b"\x7fELF")), Ok(true), "{}", target.cpu);
         }
     }

@@ -56,6 +56,21 @@ impl std::fmt::Display for LlvmError {
 
 impl std::error::Error for LlvmError {}
 
+/// How a module is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// How much time LLVM spends.
+    pub effort: Effort,
+    /// Whether loops are unrolled where that is worthwhile.
+    pub unrolls: bool,
+}
+
+impl From<Effort> for How {
+    fn from(effort: Effort) -> How {
+        How { effort, unrolls: false }
+    }
+}
+
 /// The opened library.
 pub struct Llvm {
     functions: Functions,
@@ -66,6 +81,12 @@ pub struct Llvm {
 /// code is already vectors. The many blocks of a linearised kernel are merged first, because instcombine's
 /// time grows with the square of their number.
 const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+
+/// For loops over a block's warps, after [`PASSES`]: with a constant number of a warp it is known which guards
+/// leave the warp idle and which lanes a mask has. instcombine must not see constant masks, see `lanes_given` in
+/// `crates/cpu/tests/assembly.rs`.
+const UNROLL: &str =
+    ",function(loop(loop-unroll-full),sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,simplifycfg,adce)";
 
 /// For code whose values live in memory between blocks. Promoting them would only increase register pressure.
 const LIGHT_PASSES: &str =
@@ -92,7 +113,8 @@ const FIRST_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
 /// - If a live range is split, the search for the blocks that keep it in a register ends after 1,000 edges
 ///   instead of 10,000. Beyond that it finds next to nothing and takes half of the compile time of kernels
 ///   with thousands of blocks.
-const OPTIONS: [&CStr; 7] = [
+/// - Loops are unrolled only where the emitter asks for it (0 would refuse that too).
+const OPTIONS: [&CStr; 8] = [
     c"anywarp",
     c"-instcombine-code-sinking=0",
     c"-disable-machine-sink",
@@ -100,6 +122,7 @@ const OPTIONS: [&CStr; 7] = [
     c"-dag-maps-huge-region=300",
     c"-dag-maps-reduction-size=150",
     c"-grow-region-complexity-budget=1000",
+    c"-unroll-threshold=1",
 ];
 
 /// Passes that first inline the warp's code into the loop over warps.
@@ -180,27 +203,21 @@ impl Llvm {
     }
 
     /// Compiles IR text to an ELF object.
-    pub fn object(&self, ir: &str, target: &Target, effort: Effort) -> Result<Vec<u8>, LlvmError> {
+    pub fn object(&self, ir: &str, target: &Target, how: How) -> Result<Vec<u8>, LlvmError> {
         let _stay = ending::enter().ok_or(LlvmError::Ending)?;
-        self.compile(ir, target, effort, OBJECT)
+        self.compile(ir, target, how, OBJECT)
     }
 
     /// Compiles IR text to an ELF object even during process exit, which waits for the ticket.
-    pub fn object_by(
-        &self,
-        _: &Ticket,
-        ir: &str,
-        target: &Target,
-        effort: Effort,
-    ) -> Result<Vec<u8>, LlvmError> {
+    pub fn object_by(&self, _: &Ticket, ir: &str, target: &Target, how: How) -> Result<Vec<u8>, LlvmError> {
         let _inside = ending::inside_by_ticket();
-        self.compile(ir, target, effort, OBJECT)
+        self.compile(ir, target, how, OBJECT)
     }
 
     /// Compiles IR text to assembly.
-    pub fn assembly(&self, ir: &str, target: &Target, effort: Effort) -> Result<String, LlvmError> {
+    pub fn assembly(&self, ir: &str, target: &Target, how: How) -> Result<String, LlvmError> {
         let _stay = ending::enter().ok_or(LlvmError::Ending)?;
-        Ok(String::from_utf8_lossy(&self.compile(ir, target, effort, ASSEMBLY)?).into_owned())
+        Ok(String::from_utf8_lossy(&self.compile(ir, target, how, ASSEMBLY)?).into_owned())
     }
 
     /// Copies and releases a message from LLVM.
@@ -218,7 +235,7 @@ impl Llvm {
         text
     }
 
-    fn compile(&self, ir: &str, target: &Target, effort: Effort, kind: i32) -> Result<Vec<u8>, LlvmError> {
+    fn compile(&self, ir: &str, target: &Target, how: How, kind: i32) -> Result<Vec<u8>, LlvmError> {
         let f = &self.functions;
         let refused = |text: String| LlvmError::Refused(text);
         let triple = c"x86_64-unknown-linux-gnu";
@@ -226,7 +243,9 @@ impl Llvm {
         let (Ok(cpu), Ok(features)) = (cpu, features) else {
             return Err(refused("a name with a zero byte".into()));
         };
+        let How { effort, unrolls } = how;
         let passes = match effort {
+            Effort::Full if unrolls => format!("{INLINE}{PASSES}{UNROLL}"),
             Effort::Full => format!("{INLINE}{PASSES}"),
             Effort::Light => LIGHT_PASSES.into(),
             Effort::Least => LEAST_PASSES.into(),
