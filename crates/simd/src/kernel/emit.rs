@@ -18,8 +18,8 @@ use super::product::Dots;
 use super::sharing::Sharing;
 use super::uniformity::{self, Specialisation, Uniformity};
 use super::{
-    Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, groups,
-    memory, nan, per_lane,
+    Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, exchange, flush,
+    groups, memory, nan, per_lane,
 };
 use crate::effort::{self, Effort, FORMS, Form};
 use crate::ir::Builder;
@@ -168,12 +168,18 @@ impl<'a> Unit<'a> {
         let made = |(b, data): (usize, &wave::BlockData)| -> Vec<(Value, (usize, Inst))> {
             data.insts.iter().flat_map(|i| i.results.iter().map(move |&r| (r, (b, i.clone())))).collect()
         };
-        let defs = func.blocks.iter().enumerate().flat_map(made).collect();
+        let defs: BTreeMap<Value, (usize, Inst)> = func.blocks.iter().enumerate().flat_map(made).collect();
         let mut slotted = control::crossing(&func, &cfg);
         let linear = matches!(strategy, Strategy::Linear);
         if form.in_frame || !linear {
             // Constants are written where they are used.
             slotted.retain(|v| !constants.contains_key(v));
+        }
+        let made = exchange::Made { defs: &defs, constants: &constants, uniformity: &uniformity };
+        if linear && !stops && !form.in_frame {
+            for &b in &cfg.order {
+                slotted.extend(func.blocks[b].insts.iter().flat_map(|i| made.needed(b, i)));
+            }
         }
         let own = |v: Value| {
             let all = &uniformity.values[v.index()];

@@ -4,6 +4,7 @@
 use wave::op::{MemMode, Op, Order, Space};
 use wave::{Function, Inst, Ty, Value};
 
+use super::exchange::Exchanged;
 use super::names::{self, BLOCK, FAULT, IMAGE, INDEX, LOCAL, PARAMS, SHARED, WARP};
 use super::value::Rep;
 use super::{Kernel, Result};
@@ -17,6 +18,8 @@ enum Where {
     Row(Operand, Option<Operand>),
     /// By groups of lanes, with a guard as for a row.
     Groups(Groups, Option<Operand>),
+    /// In a row whose lanes are exchanged.
+    Exchanged(Exchanged),
     /// Anywhere: an address per lane.
     Each(Operand),
 }
@@ -171,6 +174,12 @@ impl Kernel<'_> {
                 (0..variation.lanes()).step_by(size).map(|l| self.lane(address, l)).collect::<Vec<_>>();
             let bases = firsts.iter().map(|f| self.real(*f, a.space, offset)).collect();
             return Where::Groups(Groups { size, row, bases }, self.guard(address));
+        }
+        if a.ty == Ty::I32
+            && a.count == 1
+            && let Some(Exchanged { base, source }) = self.exchanged(address)
+        {
+            return Where::Exchanged(Exchanged { base: self.real(base, a.space, offset), source });
         }
         Where::Each(self.real_vector(address, a.space, offset))
     }
@@ -565,6 +574,12 @@ impl Kernel<'_> {
                 };
                 self.guarded_load(a, guard, slow, |k| k.load_groups(a, &groups))
             }
+            Where::Exchanged(Exchanged { base, source }) => {
+                self.out.report.wide += 1;
+                let m = self.exchanged_mask(source);
+                let row = self.load_row(a, base, self.width().lanes(), m);
+                vec![Rep::Vector(self.permute(row, source))]
+            }
             Where::Each(addresses) => self.gather(a, addresses).into_iter().map(Rep::Vector).collect(),
         };
         if fenced {
@@ -633,6 +648,13 @@ impl Kernel<'_> {
                 let addresses = self.real_vector(inst.args[0], a.space, offset);
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
                 self.scatter(a, addresses, &vectors);
+            }
+            Where::Exchanged(Exchanged { base, source }) => {
+                self.out.report.wide += 1;
+                let row = self.vector(values[0]);
+                let row = self.permute(row, source);
+                let m = self.exchanged_mask(source);
+                self.store_row(a, base, row, m);
             }
             Where::Each(addresses) => {
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();

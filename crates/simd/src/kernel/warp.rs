@@ -258,7 +258,7 @@ impl Kernel<'_> {
     }
 
     /// Each lane's element of `v`, selected by its index.
-    fn permute(&mut self, v: Operand, source: Operand) -> Operand {
+    pub fn permute(&mut self, v: Operand, source: Operand) -> Operand {
         if !self.facts.avx512 {
             let slot = self.scratch(self.width().words());
             self.out.ir.store_as(v, slot, Access::aligned(64));
