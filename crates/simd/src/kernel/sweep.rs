@@ -382,11 +382,12 @@ struct Region {
     loops: bool,
 }
 
-/// Maximum cost of all warps' code of a region whose loop over the warps is unrolled.
-const UNROLLED: usize = 512;
+/// Maximum cost of all warps' code of a region whose loop over the warps is unrolled. The regions that gain are
+/// those of a few operations; LLVM's time grows with each copy.
+const UNROLLED: usize = 128;
 
 /// The same for all regions of a kernel.
-const ALL_UNROLLED: usize = 2048;
+const ALL_UNROLLED: usize = 1152;
 
 /// By region: whether its loop over so many warps is unrolled, the smallest ones first.
 fn unrolled(regions: &[Region], warps: usize) -> Vec<bool> {
