@@ -7,8 +7,45 @@
 
 use std::collections::BTreeMap;
 
+use super::cfg::Cfg;
 use super::{Kernel, names};
 use crate::ir::{Inst, Operand};
+
+/// Answers whether a block dominates another, for many questions.
+struct Dominance {
+    /// By block: its number in a walk over the dominator tree, and the last number below it.
+    spans: Vec<(usize, usize)>,
+}
+
+impl Dominance {
+    fn new(cfg: &Cfg) -> Dominance {
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); cfg.idom.len()];
+        for &b in &cfg.order {
+            if let Some(d) = cfg.idom[b] {
+                below[d].push(b);
+            }
+        }
+        let mut spans = vec![(0, 0); cfg.idom.len()];
+        let mut number = 0;
+        let mut open: Vec<(usize, usize)> = cfg.order.first().map(|&b| (b, 0)).into_iter().collect();
+        while let Some((b, child)) = open.pop() {
+            if child == 0 {
+                spans[b].0 = number;
+                number += 1;
+            }
+            if let Some(&next) = below[b].get(child) {
+                open.extend([(b, child + 1), (next, 0)]);
+            } else {
+                spans[b].1 = number;
+            }
+        }
+        Dominance { spans }
+    }
+
+    fn holds(&self, a: usize, b: usize) -> bool {
+        (self.spans[a].0..self.spans[a].1).contains(&self.spans[b].0)
+    }
+}
 
 impl Kernel<'_> {
     /// The closest dominator of a block that is in no loop without the block, since lanes that exit a loop in
@@ -27,13 +64,32 @@ impl Kernel<'_> {
         Some(d)
     }
 
+    /// The closest of these dominators that runs whenever block `b`'s mask is read.
+    ///
+    /// A block that no lane reached is skipped, and the next place may be one that other blocks lead to. If that
+    /// lies between a dominator and `b`, `b` is passed although its dominator was skipped.
+    fn mask_beginning(&self, b: usize, dominance: &Dominance) -> Option<usize> {
+        let cfg = &self.facts.cfg;
+        let runs = |d: usize| {
+            let (from, to) = (cfg.position[d].unwrap_or(0), cfg.position[b].unwrap_or(0));
+            let between = cfg.order.get(from..to).unwrap_or_default();
+            !self.facts.uniformity.masked[d] || between.iter().all(|&x| dominance.holds(d, x))
+        };
+        let mut d = self.beginning(b, false)?;
+        while !runs(d) {
+            d = self.beginning(d, false)?;
+        }
+        Some(d)
+    }
+
     /// The instructions that initialise masks and slots, by the block that runs them (`None`: the function's
     /// start).
     pub fn beginnings(&mut self) -> BTreeMap<Option<usize>, Vec<Inst>> {
         let mut clears: BTreeMap<Option<usize>, Vec<Inst>> = BTreeMap::new();
+        let dominance = Dominance::new(&self.facts.cfg);
         for b in self.facts.cfg.order.clone() {
             if self.facts.uniformity.masked[b] {
-                let at = self.beginning(b, false);
+                let at = self.mask_beginning(b, &dominance);
                 // A resumed warp arrives on other paths. If slots live in its frame, the masks are still
                 // valid.
                 if self.facts.suspends && !self.facts.in_frame && at.is_some() {
