@@ -125,22 +125,34 @@ pub(crate) struct Gate {
     pub in_code: AtomicBool,
     /// Whether the kernel should be left at the next opportunity.
     pub interrupt: AtomicBool,
-    /// The thread that runs on the stack.
-    pub thread: AtomicI32,
     crash: [AtomicUsize; 5],
     /// Whether the runtime met memory that was gone; `crash` then says where.
     has_lost: AtomicBool,
 }
 
+/// A stack's place in the table. Aligned, because a worker writes to its own at each launch.
+#[repr(align(64))]
 struct Slot {
     low: AtomicUsize,
     high: AtomicUsize,
     gate: AtomicUsize,
+    /// The thread that runs on the stack; 0 for none.
+    thread: AtomicI32,
 }
 
-static TABLE: [Slot; STACKS] =
-    [const { Slot { low: AtomicUsize::new(0), high: AtomicUsize::new(0), gate: AtomicUsize::new(0) } };
-        STACKS];
+static TABLE: [Slot; STACKS] = [const {
+    Slot {
+        low: AtomicUsize::new(0),
+        high: AtomicUsize::new(0),
+        gate: AtomicUsize::new(0),
+        thread: AtomicI32::new(0),
+    }
+}; STACKS];
+
+/// Whether any thread runs a kernel.
+pub(crate) fn is_any_running() -> bool {
+    TABLE.iter().any(|slot| slot.thread.load(Ordering::Relaxed) != 0)
+}
 
 /// The gate whose stack (or stack guard) contains `sp`. For the signal handler.
 pub(crate) fn find(sp: usize) -> Option<&'static Gate> {
@@ -172,7 +184,6 @@ impl Gate {
             saved: AtomicUsize::new(0),
             in_code: AtomicBool::new(false),
             interrupt: AtomicBool::new(false),
-            thread: AtomicI32::new(0),
             crash: [const { AtomicUsize::new(0) }; 5],
             has_lost: AtomicBool::new(false),
         });
@@ -180,6 +191,17 @@ impl Gate {
         entry.gate.store(&raw const *gate as usize, Ordering::Release);
         entry.low.store(gate.stack.start() as usize, Ordering::Release);
         Some(gate)
+    }
+
+    /// The thread that runs on the stack; 0 for none.
+    pub(crate) fn thread(&self) -> i32 {
+        TABLE.get(self.slot).map_or(0, |slot| slot.thread.load(Ordering::Relaxed))
+    }
+
+    fn set_thread(&self, thread: i32) {
+        if let Some(slot) = TABLE.get(self.slot) {
+            slot.thread.store(thread, Ordering::Relaxed);
+        }
     }
 
     /// Bytes of stack left below `place`, a variable of the caller.
@@ -253,11 +275,11 @@ impl Gate {
         argument: *mut c_void,
     ) -> Option<Crash> {
         crate::signals::prepare_thread();
-        self.thread.store(thread_number(), Ordering::Relaxed);
+        self.set_thread(thread_number());
         // SAFETY: the stack is ours and large enough for a function's first frames; the caller guarantees the
         // rest.
         let left = unsafe { anywarp_enter(self.saved.as_ptr(), self.stack.end(), function, argument) };
-        self.thread.store(0, Ordering::Relaxed);
+        self.set_thread(0);
         if left == 0 {
             return None;
         }

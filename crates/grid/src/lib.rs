@@ -23,6 +23,7 @@ mod fault;
 mod fork;
 mod format;
 mod futex;
+mod guard;
 mod handlers;
 mod heap;
 mod job;

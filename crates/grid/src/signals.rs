@@ -9,12 +9,13 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 use host::threads::{FAULTS, Look, Turn};
 
 use crate::code;
 use crate::enter::{self, Crash, Gate};
+use crate::guard;
 use crate::handlers::{self, current, install_one};
 use crate::memory::{self, Region};
 
@@ -120,7 +121,14 @@ fn install_interrupt() {
             install_one(signal, on_interrupt);
             INTERRUPT.store(signal, Ordering::Release);
         }
-        None => tracing::warn!("all real-time signals are taken: a kernel that never ends cannot be stopped"),
+        None => {
+            static TOLD: Once = Once::new();
+            TOLD.call_once(|| {
+                tracing::error!(
+                    "all real-time signals are taken: a kernel that never ends cannot be stopped"
+                );
+            });
+        }
     }
 }
 
@@ -128,7 +136,7 @@ fn install_interrupt() {
 /// and the caller tries again later.
 pub(crate) fn interrupt(gate: &Gate) {
     install_interrupt();
-    let (signal, thread) = (INTERRUPT.load(Ordering::Acquire), gate.thread.load(Ordering::Relaxed));
+    let (signal, thread) = (INTERRUPT.load(Ordering::Acquire), gate.thread());
     if signal != 0 && thread != 0 {
         gate.interrupt.store(true, Ordering::Relaxed);
         // SAFETY: the signal has our handler. For a thread that has ended this is an error; a thread that is
@@ -205,6 +213,7 @@ fn prepare(look: Look) {
             install_interrupt();
         }
         give_alt_stack();
+        guard::wake();
     }
     let [a, b, c, d] = FAULTS;
     match INTERRUPT.load(Ordering::Relaxed) {

@@ -58,7 +58,11 @@ impl Watchdog {
             let thread = std::thread::Builder::new().name("anywarp-watch".into());
             match host::threads::spawn(thread, move || this.serve()) {
                 Ok(_) => state.running = true,
-                Err(error) => tracing::warn!(%error, "cannot start the watchdog"),
+                Err(error) => {
+                    tracing::error!(
+                        "cannot start the watchdog: {error}; a kernel that never ends is not stopped"
+                    );
+                }
             }
         }
         drop(state);

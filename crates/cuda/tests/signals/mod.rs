@@ -13,6 +13,11 @@ use crate::support::{Cuda, HEAD, P, everywhere, status};
 const KERNELS: &str = "
 .visible .entry store(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; st.global.u32 [%d], 7; ret; }
 .visible .entry endless() { L: bra L; }
+// Waits until a word is not 0, then stores to an address.
+.visible .entry store_later(.param .u64 word, .param .u64 to) {
+    .reg .pred %q; .reg .b32 %r; .reg .b64 %d<2>; ld.param.u64 %d0, [word]; ld.param.u64 %d1, [to];
+    L: ld.volatile.global.u32 %r, [%d0]; setp.eq.u32 %q, %r, 0; @%q bra L; st.global.u32 [%d1], 7; ret;
+}
 .visible .entry trap_beside() {
     .reg .pred %q; .reg .b32 %r; mov.u32 %r, %ctaid.x; setp.ne.u32 %q, %r, 1; @%q bra L; trap; L: bra L;
 }
@@ -182,7 +187,10 @@ extern "C" fn mend(_: i32, info: *mut libc::siginfo_t, _: *mut c_void) {
     // SAFETY: the page belongs to the program; the system reports the address of the fault.
     unsafe {
         let page = (*info).si_addr() as usize & !4095;
-        libc::mprotect(page as *mut c_void, 4096, libc::PROT_READ | libc::PROT_WRITE);
+        if libc::mprotect(page as *mut c_void, 4096, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+            // The fault is not the program's; it would come again without end.
+            libc::_exit(9);
+        }
     }
 }
 
@@ -251,5 +259,29 @@ fn a_handler_installed_between_two_launches_is_seen_at_once() {
         assert_eq!(cuda.launch(store, 1, 32, 0, &[U64(FAR)]), 0);
         call!(cuda.cuCtxSynchronize() => status::ILLEGAL_ADDRESS);
         assert_eq!(SEEN.load(Ordering::SeqCst), 0);
+    });
+}
+
+#[test]
+fn a_handler_installed_while_a_kernel_runs_gets_no_fault_of_it() {
+    everywhere("signals::a_handler_installed_while_a_kernel_runs_gets_no_fault_of_it", &[], || {
+        for round in 0..2 {
+            let program = Program::start();
+            let (stream, cuda) = (program.stream(), &program.cuda);
+            let (word, store) = (cuda.upload(&[0u32]), cuda.function(program.module, "store_later"));
+            assert_eq!(cuda.launch(store, 1, 1, stream, &[U64(word), U64(FAR)]), 0);
+            pause();
+            install(libc::SIGSEGV);
+            own_fault();
+            assert_eq!(SEEN.load(Ordering::SeqCst), round + 1);
+            pause();
+            // SAFETY: device memory is memory of this process.
+            unsafe { (word as *mut u32).write_volatile(1) };
+            call!(cuda.cuStreamSynchronize(stream) => status::ILLEGAL_ADDRESS);
+            assert_eq!(SEEN.load(Ordering::SeqCst), round + 1);
+            call!(cuda.cuDevicePrimaryCtxReset_v2(0));
+            // What looks while kernels run stops looking before the second round.
+            std::thread::sleep(Duration::from_millis(1500));
+        }
     });
 }
