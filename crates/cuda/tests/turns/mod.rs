@@ -12,6 +12,19 @@ const KERNELS: &str = "
 L:  ld.volatile.global.u32 %r3, [%d]; setp.lt.u32 %q, %r3, %r2; @%q bra L;
     mov.u32 %r4, %tid.x; setp.ne.u32 %q, %r4, 0; @%q bra E; atom.global.add.u32 %r3, [%d], 1; E: ret;
 }
+// The same with plain loads, which a fence makes read again, and with loads that fetch again.
+.visible .entry fenced(.param .u64 p) {
+    .reg .pred %q; .reg .b32 %r<5>; .reg .b64 %d;
+    ld.param.u64 %d, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; sub.u32 %r2, %r2, %r1; sub.u32 %r2, %r2, 1;
+L:  membar.gl; ld.global.cg.u32 %r3, [%d]; setp.lt.u32 %q, %r3, %r2; @%q bra L;
+    mov.u32 %r4, %tid.x; setp.ne.u32 %q, %r4, 0; @%q bra E; atom.global.add.u32 %r3, [%d], 1; E: ret;
+}
+.visible .entry fetching(.param .u64 p) {
+    .reg .pred %q; .reg .b32 %r<5>; .reg .b64 %d;
+    ld.param.u64 %d, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; sub.u32 %r2, %r2, %r1; sub.u32 %r2, %r2, 1;
+L:  ld.global.cv.u32 %r3, [%d]; setp.lt.u32 %q, %r3, %r2; @%q bra L;
+    mov.u32 %r4, %tid.x; setp.ne.u32 %q, %r4, 0; @%q bra E; atom.global.add.u32 %r3, [%d], 1; E: ret;
+}
 // The same for the lanes of warps.
 .visible .entry lanes(.param .u64 p, .param .u32 n) {
     .reg .pred %q; .reg .b32 %r<5>; .reg .b64 %d;
@@ -36,10 +49,12 @@ fn those_that_wait_let_others_run() {
         let cuda = Cuda::start();
         let head = HEAD.replace("sm_52", "sm_70");
         let module = cuda.module(&format!("{head}{KERNELS}"));
-        let counter = cuda.upload(&[0u32; 2]);
-        assert_eq!(cuda.launch(cuda.function(module, "backwards"), 8, 64, 0, &[U64(counter)]), 0);
-        call!(cuda.cuCtxSynchronize());
-        assert_eq!(cuda.download::<u32>(counter, 1), [8]);
+        for kernel in ["backwards", "fenced", "fetching"] {
+            let counter = cuda.upload(&[0u32; 2]);
+            assert_eq!(cuda.launch(cuda.function(module, kernel), 8, 64, 0, &[U64(counter)]), 0);
+            call!(cuda.cuCtxSynchronize());
+            assert_eq!(cuda.download::<u32>(counter, 1), [8], "{kernel}");
+        }
         let counter = cuda.upload(&[0u32; 2]);
         assert_eq!(cuda.launch(cuda.function(module, "lanes"), 1, 64, 0, &[U64(counter), U32(64)]), 0);
         call!(cuda.cuCtxSynchronize());

@@ -212,7 +212,9 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
         let v = l.resize(v, ty, false);
         return l.write_dest(&i.operands[0], v, t.is_signed());
     }
-    let (base, offset, mem) = memory(l, i, &i.operands[1], Order::Weak)?;
+    // `.cv` fetches again what another thread may have written.
+    let default = if i.has(M::Cv) { Order::Volatile } else { Order::Weak };
+    let (base, offset, mem) = memory(l, i, &i.operands[1], default)?;
     let Some(targets) = elements(l, &i.operands[0], count) else {
         return l.fail(
             ErrorClass::Invalid,

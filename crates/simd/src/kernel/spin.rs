@@ -1,13 +1,13 @@
 //! Finds loops that wait for another thread, so that other warps run meanwhile.
 //!
 //! A loop waits if its exit condition depends on memory that others write and that it reads again in each
-//! round: by an ordered load, by a lock acquired with an exchange or a comparison with a fixed value, or by
-//! an atomic that changes nothing. A loop that retries its own failed compare-and-swap does not wait: some
-//! other lane has made progress.
+//! round: by an ordered load, by a plain load if there is a fence in the loop, by a lock acquired with an
+//! exchange or a comparison with a fixed value, or by an atomic that changes nothing. A loop that retries its
+//! own failed compare-and-swap does not wait: some other lane has made progress.
 
 use std::collections::BTreeSet;
 
-use wave::op::{AtomOp, Op, Order};
+use wave::op::{AtomOp, Op, Order, Space};
 use wave::{Function, Inst, Value};
 
 use super::cfg::{Cfg, Loop};
@@ -72,25 +72,32 @@ pub fn may_wait(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(reads_others)
 }
 
-/// Whether an instruction is an ordered load or an atomic.
+/// Whether an instruction is an ordered load or an atomic, or a fence, behind which plain loads are fresh.
 fn reads_others(inst: &Inst) -> bool {
     match inst.op {
         Op::Load { mem, .. } => mem.order != Order::Weak,
-        Op::Atom { .. } => true,
+        Op::Atom { .. } | Op::Fence { .. } => true,
         _ => false,
     }
 }
 
+/// Whether other threads can write to a space.
+fn is_shared(space: Space) -> bool {
+    matches!(space, Space::Generic | Space::Global | Space::Shared)
+}
+
 fn waits(func: &Function, cfg: &Cfg, made: &Made, l: &Loop) -> bool {
-    if !l.blocks.iter().any(|&b| func.blocks[b].insts.iter().any(reads_others)) {
+    let any = |of: fn(&Inst) -> bool| l.blocks.iter().any(|&b| func.blocks[b].insts.iter().any(of));
+    if !any(reads_others) {
         return false;
     }
+    let fenced = any(|inst| matches!(inst.op, Op::Fence { .. }));
     let leaves = |b: &&usize| cfg.succs[**b].iter().any(|&s| !l.contains[s]);
     let reached = l.blocks.iter().filter(|&&b| cfg.position[b].is_some());
     let from: Vec<Value> = reached.filter(leaves).filter_map(|&b| func.blocks[b].term.condition()).collect();
     slice(func, cfg, made, l, from).into_iter().any(|v| match made.inside(func, l, v) {
         Some((_, Ok(i))) => match &i.op {
-            Op::Load { mem, .. } => mem.order != Order::Weak,
+            Op::Load { mem, .. } => mem.order != Order::Weak || fenced && is_shared(mem.space),
             Op::Atom { op: AtomOp::Exch, .. } => true,
             Op::Atom { op: AtomOp::Cas, .. } => fixed(func, cfg, made, l, i.args[1]),
             Op::Atom { op, ty, .. } => match made.constant(func, i.args[1]) {

@@ -151,10 +151,11 @@ impl Machine<'_> {
         running != 0 && running & !waiting == 0
     }
 
-    /// Records that a lane has read memory that others write, without changing it.
-    fn observe(&mut self, lane: usize, address: u64, value: u128) {
+    /// Records that a lane has read memory that others write, without changing it. `plain`: by a load that is
+    /// not ordered.
+    fn observe(&mut self, lane: usize, address: u64, value: u128, plain: bool) {
         if let Some((_, func, block, inst)) = self.place(lane)
-            && self.state.lanes[lane].seen.is_again((func, block, inst), address, value)
+            && self.state.lanes[lane].seen.is_again((func, block, inst), address, value, plain)
         {
             self.state.waiting |= 1 << lane;
         }
@@ -399,7 +400,7 @@ impl Machine<'_> {
                     // SAFETY: `locate` checked the bytes and their alignment.
                     let old = unsafe { memory::atomic(at, size, &mut change) };
                     if new == old {
-                        self.observe(lane, at, old);
+                        self.observe(lane, at, old, false);
                     }
                     if let Some(&r) = inst.results.first() {
                         self.set(lane, r, old);
@@ -409,6 +410,7 @@ impl Machine<'_> {
             }
             Op::Fence { .. } => {
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+                lanes_of(group).for_each(|lane| self.state.lanes[lane].seen.fence());
                 Flow::Next
             }
             Op::Special(reg) => {
@@ -592,8 +594,9 @@ impl Machine<'_> {
                 seen = seen.rotate_left(37) ^ v;
                 self.set(lane, r, v);
             }
-            if mem.order != Order::Weak {
-                self.observe(lane, at, seen);
+            let plain = mem.order == Order::Weak;
+            if !plain || self.state.lanes[lane].seen.has_fences() {
+                self.observe(lane, at, seen, plain);
             }
         }
         Flow::Next
