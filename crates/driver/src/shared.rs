@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use host::descriptor;
 use host::mapped::Watched;
 
 use crate::device::Device;
@@ -89,13 +90,14 @@ pub(crate) fn growing_file() -> Result<File> {
 
 fn new_file(name: &CStr) -> Result<File> {
     // SAFETY: a NUL-terminated name and a flag; the new descriptor has no other owner.
-    unsafe {
+    let new = unsafe {
         let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
         if fd < 0 {
             return Err(Error::OutOfMemory);
         }
-        Ok(File::from(OwnedFd::from_raw_fd(fd)))
-    }
+        OwnedFd::from_raw_fd(fd)
+    };
+    descriptor::beyond_standard(new).map(File::from).map_err(|_| Error::OutOfMemory)
 }
 
 /// Sets the size of a memory file.
@@ -112,11 +114,7 @@ fn seal(file: &File, seals: i32) {
 
 /// Another descriptor of the same file.
 pub(crate) fn duplicate(descriptor: RawFd) -> Result<File> {
-    // SAFETY: for an invalid descriptor the call fails; the duplicate has no other owner.
-    unsafe {
-        let own = libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0);
-        if own < 0 { Err(Error::OperatingSystem) } else { Ok(File::from(OwnedFd::from_raw_fd(own))) }
-    }
+    descriptor::duplicate(descriptor).map(File::from).map_err(|_| Error::OperatingSystem)
 }
 
 /// The name of a file of this process.
@@ -145,7 +143,10 @@ pub(crate) fn read(of: Of, name: &Name) -> Option<Named> {
 /// Opens another process's file.
 pub(crate) fn open(named: &Named) -> Result<File> {
     let path = format!("/proc/{}/fd/{}", named.process, named.descriptor);
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Error::MapFailed)?;
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    let file =
+        file.and_then(|file| descriptor::beyond_standard(file.into())).map_err(|_| Error::MapFailed)?;
+    let file = File::from(file);
     let inode = file.metadata().map_err(|_| Error::MapFailed)?.ino();
     if inode == named.inode { Ok(file) } else { Err(Error::MapFailed) }
 }

@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::descriptor::beyond_standard;
 use crate::trust::{Distrust, user};
 use crate::write::limited;
 
@@ -41,7 +42,7 @@ impl Folder {
             }
             OwnedFd::from_raw_fd(fd)
         };
-        Ok(Folder(File::from(fd)))
+        Ok(Folder(File::from(beyond_standard(fd)?)))
     }
 
     /// Opens a folder that belongs to the user and that nobody else can access. If others can read it but not
@@ -99,7 +100,7 @@ impl Folder {
             }
             OwnedFd::from_raw_fd(fd)
         };
-        Ok(File::from(fd))
+        Ok(File::from(beyond_standard(fd)?))
     }
 
     /// Opens a file that only the user can have written.

@@ -8,11 +8,13 @@
 //! - [`threads`] makes sure that the signals that kernels need reach the threads that run them;
 //! - [`mapped`] keeps the process alive when a file that it has mapped is truncated;
 //! - [`moving`] replaces pages that other threads write to;
+//! - [`descriptor`] keeps the driver's files away from the numbers of the standard ones;
 //! - [`mod@write`] turns a limit on file sizes into an error instead of a signal that ends the process.
 //!
 //! **Architecture invariant:** this crate deals with the operating system and must not depend on any other
 //! crate of the workspace.
 
+pub mod descriptor;
 pub mod folder;
 pub mod load;
 pub mod mapped;

@@ -1,5 +1,5 @@
-//! Trust: where the library takes code from, and what the environment of a program with more rights than its
-//! user must not do.
+//! Trust: where the library takes code from, what the environment of a program with more rights than its user
+//! must not do, and which files a program may have closed.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use crate::call;
 use crate::support::Argument::U64;
-use crate::support::{AllocationProp, Cuda, HEAD, isolated};
+use crate::support::{AllocationProp, Cuda, HEAD, everywhere, isolated};
 
 /// Stores 1 to its argument; the text differs for each number.
 fn store(number: u32) -> String {
@@ -369,4 +369,34 @@ fn a_limit_on_file_sizes_costs_the_files_only() {
         assert_eq!(names(Path::new(&ptx)), [""; 0], "{engine}");
         assert_eq!(fs::metadata(traps.at("printed")).expect("there").len(), LIMIT, "{engine}");
     }
+}
+
+/// A daemon has closed its standard files. The system gives their numbers to the next files that are opened; had
+/// device memory one of them, what the program prints would be written to it.
+#[test]
+fn closed_standard_files_stay_closed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = [("ANYWARP_CACHE_DIR", folder.path().to_str().expect("a plain name"))];
+    everywhere("trust::closed_standard_files_stay_closed", &cache, || {
+        let closed = || {
+            (0..3).all(|file| {
+                // SAFETY: only asks.
+                unsafe { libc::fcntl(file, libc::F_GETFD) == -1 }
+            })
+        };
+        for file in 0..3 {
+            // SAFETY: nothing is printed from here on; the exit status tells.
+            unsafe { libc::close(file) };
+        }
+        let cuda = Cuda::start();
+        let place = cuda.upload(&[5u32; 64]);
+        let text = format!("{HEAD}.visible .entry nothing() {{ ret; }}");
+        let nothing = cuda.function(cuda.module(&text), "nothing");
+        if cuda.launch(nothing, 1, 32, 0, &[]) != 0 || !closed() {
+            std::process::exit(10);
+        }
+        call!(cuda.cuCtxSynchronize());
+        let kept = cuda.download::<u32>(place, 64) == [5; 64];
+        std::process::exit(if kept { 0 } else { 11 });
+    });
 }
