@@ -6,6 +6,7 @@ use image::{FATBIN_WRAPPER_MAGIC, HEADER_SIZE, linked_size, total_size};
 use crate::{Text, bytes_at};
 
 const ELF_HEADER: usize = 64;
+const PAGE: u64 = 4096;
 /// Offset of a wrapper's pointer to its fatbin.
 const WRAPPER_POINTER: u64 = 8;
 
@@ -38,14 +39,35 @@ fn pointer_at(address: u64) -> Result<u64> {
 fn fatbin_at<'a>(address: u64) -> Result<&'a [u8]> {
     let size = total_size(bytes_at(address, HEADER_SIZE)).and_then(|n| usize::try_from(n).ok());
     let size = size.filter(|n| *n <= image::MAX_TEXT).ok_or(Error::InvalidImage)?;
-    Ok(bytes_at(address, size))
+    declared(address, size)
+}
+
+/// The bytes at an address, of which only an image's own headers say how many there are.
+///
+/// # Errors
+/// [`Error::InvalidImage`] if the program has no memory for all of them: the image is cut off or corrupt. The
+/// log says so.
+pub fn declared<'a>(address: u64, size: usize) -> Result<&'a [u8]> {
+    let first = address / PAGE * PAGE;
+    // SAFETY: with MS_ASYNC the call changes nothing; it fails if a page is not mapped.
+    let is_mapped = |length| unsafe { libc::msync(first as *mut libc::c_void, length, libc::MS_ASYNC) == 0 };
+    let length = address.checked_add(size as u64).and_then(|end| usize::try_from(end - first).ok());
+    if length.is_some_and(is_mapped) {
+        return Ok(bytes_at(address, size));
+    }
+    driver::log::say(driver::log::Level::Warn, || {
+        format!(
+            "an image at {address:#x} declares {size} bytes, but not all of them are memory of the process"
+        )
+    });
+    Err(Error::InvalidImage)
 }
 
 /// An ELF image. The output of this driver's linker is returned whole; of machine code only the header is.
 fn elf<'a>(address: u64) -> Result<&'a [u8]> {
     let header = bytes_at(address, ELF_HEADER);
     if let Some(size) = linked_size(header) {
-        return Ok(bytes_at(address, size));
+        return declared(address, size);
     }
     let none = |range: std::ops::Range<usize>| header.get(range).is_some_and(|b| b.iter().all(|b| *b == 0));
     let machine_code = header.get(18..20) == Some(&[190, 0]);
@@ -81,4 +103,35 @@ pub fn file(name: Text) -> Result<Vec<u8>> {
         std::io::ErrorKind::IsADirectory | std::io::ErrorKind::OutOfMemory => Error::OutOfMemory,
         _ => Error::FileNotFound,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_that_declare_more_than_the_memory_are_invalid() {
+        let size = 2 * PAGE as usize;
+        // SAFETY: a new mapping, whose second page is closed again at once.
+        let start = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let start =
+                libc::mmap(std::ptr::null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED);
+            libc::munmap(start.byte_add(PAGE as usize), PAGE as usize);
+            start as u64
+        };
+        for (bytes, fits) in [(240u64, true), (241, false), (1 << 24, false), (u64::MAX - 16, false)] {
+            let at = start + PAGE - 256;
+            let mut header = [0; 16];
+            header[..4].copy_from_slice(&image::FATBIN_MAGIC.to_le_bytes());
+            header[4..8].copy_from_slice(&[1, 0, 16, 0]);
+            header[8..].copy_from_slice(&bytes.to_le_bytes());
+            // SAFETY: the last 256 bytes of the page that is left.
+            unsafe { std::ptr::copy_nonoverlapping(header.as_ptr(), at as *mut u8, header.len()) };
+            let found = super::at(Text::at(at));
+            assert_eq!(found.map(<[u8]>::len).ok(), fits.then_some(256), "{bytes}");
+        }
+        assert_eq!(declared(u64::MAX - 3, 16), Err(Error::InvalidImage));
+    }
 }

@@ -25,14 +25,16 @@ pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     let begins = |magic: &[u8]| {
         magic.iter().zip(0..).all(|(b, i)| bytes_at(address.wrapping_add(i), 1).first() == Some(b))
     };
-    let read = |offset: usize, length: usize| bytes_at(address.wrapping_add(offset as u64), length);
+    let read = |offset: usize, length: usize| {
+        container::declared(address.wrapping_add(offset as u64), length).unwrap_or_default()
+    };
     if begins(BUNDLE_MAGIC) {
         let size = image::bundle_size(&read).ok_or(Error::InvalidImage)?;
-        return Ok(bytes_at(address, size));
+        return Ok(container::declared(address, size)?);
     }
     if begins(COMPRESSED_MAGIC) {
         let size = image::compressed_size(bytes_at(address, COMPRESSED_HEADER)).ok_or(Error::InvalidImage)?;
-        return Ok(bytes_at(address, size));
+        return Ok(container::declared(address, size)?);
     }
     if begins(&WRAPPER_MAGIC.to_le_bytes()) {
         let wrapped = bytes_at(address.wrapping_add(8), 8).try_into().map_err(|_| Error::InvalidImage)?;
@@ -40,7 +42,7 @@ pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     }
     if begins(b"\x7fELF\x02\x01\x01") && is_amd_object(bytes_at(address, ELF_HEADER)) {
         let size = image::elf_size(&read).ok_or(Error::InvalidImage)?;
-        return Ok(bytes_at(address, size));
+        return Ok(container::declared(address, size)?);
     }
     Ok(container::at(image)?)
 }
