@@ -1,8 +1,10 @@
 //! File input and output of the commands: input sizes are bounded, and files are replaced atomically.
 
+use std::ffi::{CStr, CString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::fd::{FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
@@ -79,7 +81,7 @@ pub fn replace_keeping(file: &Path, old: &[u8], new: &[u8], copy: &Path) -> Resu
     // An interruption takes effect before or after the whole replacement.
     let _held = Held::all();
     let cannot_keep = || format!("cannot keep {} as {}", file.display(), copy.display());
-    let like = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let like = Model::of(file).with_context(|| format!("cannot read {}", file.display()))?;
     // If it already exists, the folder need not be writable.
     let made = fs::symlink_metadata(copy).is_err()
         && match create(copy, old, &like) {
@@ -121,11 +123,11 @@ fn put(file: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     match &old {
-        Some(old) if old.is_file() => replace(&fs::canonicalize(file)?, bytes, Some(old)),
+        Some(old) if old.is_file() => replace(&fs::canonicalize(file)?, bytes, true),
         Some(_) => OpenOptions::new().write(true).open(file)?.write_all(bytes),
         // A link to a file that does not exist yet.
         None if fs::symlink_metadata(file).is_ok() => File::create(file)?.write_all(bytes),
-        None => replace(file, bytes, None),
+        None => replace(file, bytes, false),
     }
 }
 
@@ -165,12 +167,38 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-/// Creates a file with these contents beside `target`, to be renamed to it. It has the mode and owner of
+/// A file whose owner, mode and access control list a new one gets.
+struct Model {
+    meta: Metadata,
+    /// The list as the system keeps it, if the file has one beside its mode.
+    list: Option<Vec<u8>>,
+}
+
+/// The attribute that holds a file's access control list.
+const LIST: &CStr = c"system.posix_acl_access";
+/// Maximum size of an attribute.
+const MOST_LIST: usize = 64 << 10;
+
+impl Model {
+    fn of(file: &Path) -> io::Result<Model> {
+        let meta = fs::metadata(file)?;
+        let path = CString::new(file.as_os_str().as_bytes())?;
+        let mut list = vec![0; MOST_LIST];
+        // SAFETY: NUL-terminated strings, and a buffer of this size.
+        let size =
+            unsafe { libc::getxattr(path.as_ptr(), LIST.as_ptr(), list.as_mut_ptr().cast(), list.len()) };
+        // Without a list, or without lists in the file system, the call fails.
+        list.truncate(usize::try_from(size).unwrap_or(0));
+        Ok(Model { meta, list: (!list.is_empty()).then_some(list) })
+    }
+}
+
+/// Creates a file with these contents beside `target`, to be renamed to it. It has the mode, list and owner of
 /// `like`, or those of any new file.
 fn create_beside(
     target: &Path,
     bytes: &[u8],
-    like: Option<&Metadata>,
+    like: Option<&Model>,
     owner: Owner,
 ) -> io::Result<tempfile::NamedTempFile> {
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -181,27 +209,28 @@ fn create_beside(
         .permissions(Permissions::from_mode(mode))
         .tempfile_in(folder)
         .map_err(without_path)?;
-    temporary.write_all(bytes)?;
+    temporary.write_all(bytes).map_err(without_path)?;
     if let Some(like) = like {
         become_like(temporary.as_file(), like, owner)?;
     }
     Ok(temporary)
 }
 
-/// Creates a file with another's mode and owner, if no file has its name.
-fn create(target: &Path, bytes: &[u8], like: &Metadata) -> io::Result<()> {
+/// Creates a file with another's mode, list and owner, if no file has its name.
+fn create(target: &Path, bytes: &[u8], like: &Model) -> io::Result<()> {
     let _held = Held::all();
     let temporary = create_beside(target, bytes, Some(like), Owner::IfPossible)?;
     temporary.persist_noclobber(target).map(drop).map_err(|refused| refused.error)
 }
 
 /// Replaces a regular file, or creates one.
-fn replace(target: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+fn replace(target: &Path, bytes: &[u8], exists: bool) -> io::Result<()> {
     let _held = Held::all();
-    if old.is_some_and(|old| old.nlink() > 1) {
+    let old = exists.then(|| Model::of(target)).transpose()?;
+    if old.as_ref().is_some_and(|old| old.meta.nlink() > 1) {
         return overwrite(target, bytes);
     }
-    let made = create_beside(target, bytes, old, Owner::Same)
+    let made = create_beside(target, bytes, old.as_ref(), Owner::Same)
         .and_then(|temporary| temporary.persist(target).map_err(|refused| refused.error));
     match made {
         Ok(_) => Ok(()),
@@ -224,24 +253,42 @@ enum Owner {
     IfPossible,
 }
 
-/// Gives a new file another's owner and mode. If the group differs, it gets only the rights that everybody
-/// has.
-fn become_like(file: &File, like: &Metadata, owner: Owner) -> io::Result<()> {
+/// Gives a new file another's owner, mode and list. If the group differs or the list cannot be set, the group
+/// gets only the rights that everybody has.
+fn become_like(file: &File, like: &Model, owner: Owner) -> io::Result<()> {
     use std::os::unix::fs::fchown;
-    let own = file.metadata()?;
-    let mut mode = like.mode() & 0o7777;
-    if (own.uid(), own.gid()) != (like.uid(), like.gid())
-        && let Err(error) = fchown(file, Some(like.uid()), Some(like.gid()))
+    let (own, Model { meta, list }) = (file.metadata()?, like);
+    let mut mode = meta.mode() & 0o7777;
+    let mut same_group = true;
+    if (own.uid(), own.gid()) != (meta.uid(), meta.gid())
+        && let Err(error) = fchown(file, Some(meta.uid()), Some(meta.gid()))
     {
         if owner == Owner::Same {
             return Err(error);
         }
         mode &= 0o777;
-        if own.gid() != like.gid() && fchown(file, None, Some(like.gid())).is_err() {
-            mode &= 0o707 | (mode & 0o007) << 3;
+        same_group = own.gid() == meta.gid() || fchown(file, None, Some(meta.gid())).is_ok();
+    }
+    // With a list, the mode's bits of the group are the most that the list may give anybody.
+    if let Some(list) = list
+        && let Err(error) = set_list(file, list)
+    {
+        if owner == Owner::Same {
+            return Err(error);
         }
+        same_group = false;
+    }
+    if !same_group {
+        mode &= 0o7707 | (mode & 0o007) << 3;
     }
     file.set_permissions(Permissions::from_mode(mode))
+}
+
+fn set_list(file: &File, list: &[u8]) -> io::Result<()> {
+    // SAFETY: a NUL-terminated name and a list of this size.
+    let set =
+        unsafe { libc::fsetxattr(file.as_raw_fd(), LIST.as_ptr(), list.as_ptr().cast(), list.len(), 0) };
+    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Overwrites a file in place. On failure, restores its contents.
@@ -264,6 +311,22 @@ fn overwrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = file.set_len(length);
     }
     written
+}
+
+/// From now on, a write beyond `ulimit -f` is an error instead of the end of the process. Programs that the
+/// command starts do not inherit the handler.
+pub(crate) fn report_limit() {
+    extern "C" fn nothing(_: i32) {}
+    // SAFETY: a handler that does nothing; zeroed structures are valid.
+    unsafe {
+        let (mut new, mut old): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+        new.sa_sigaction = nothing as *const () as usize;
+        new.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGXFSZ, std::ptr::null(), &mut old);
+        if old.sa_sigaction == libc::SIG_DFL {
+            libc::sigaction(libc::SIGXFSZ, &new, std::ptr::null_mut());
+        }
+    }
 }
 
 /// Blocks signals while it exists, so that an interruption leaves no temporary or partial file.

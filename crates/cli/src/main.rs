@@ -70,6 +70,7 @@ fn variables() -> String {
 }
 
 fn main() -> ExitCode {
+    files::report_limit();
     let arguments = commands::hipify::with_two_dashes(std::env::args_os());
     let command = Cli::parse_from(commands::smi::with_long_names(arguments)).command;
     let reading = Reading::of_process();

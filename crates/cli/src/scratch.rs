@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use crate::files::Held;
 
 /// The signals that users and systems end commands with.
-const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+const ENDING: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXCPU];
 
 /// The pipe through which the handler tells the thread; -1 before there is one.
 static TO_THREAD: AtomicI32 = AtomicI32::new(-1);

@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -254,11 +254,71 @@ fn a_file_that_is_not_finished_is_removed() {
     limit(command.args(["a.cu", "-o", "out"]), 4096);
     let Output { status, stderr, .. } = command.output().expect("the command starts");
     let told = String::from_utf8_lossy(&stderr);
-    assert!(status.code() == Some(1) && told.contains("cannot write out: File too large"), "{status} {told}");
+    // The temporary file is not the user's business.
+    let said = told.ends_with("cannot write out: File too large (os error 27)\n");
+    assert!(status.code() == Some(1) && said, "{status} {told}");
     assert_eq!(
         (names(&folder), text(folder.0.join("out"))),
         (vec!["a.cu".into(), "out".into()], "old".into())
     );
+}
+
+/// The same for files that are written as they come, and for a folder of temporary files.
+#[test]
+fn a_limit_on_file_sizes_is_an_error_of_each_command() {
+    let folder = folder("files-limits");
+    let scratch = folder.0.join("scratch");
+    fs::create_dir(&scratch).expect("a folder");
+    fs::write(folder.0.join("k.ptx"), ".version 7.0\n.target sm_70\n.address_size 64\n").expect("a text");
+    for arguments in [
+        &["cc", "-c", "a.cu"] as &[&str],
+        &["demo", "--elements", "8"],
+        &["check", "k.ptx", "--rows", "rows"],
+        &["smi", "-f", "table"],
+    ] {
+        let mut command = Command::new(ANYWARP);
+        limit(command.args(arguments).current_dir(&folder.0).env("TMPDIR", &scratch), 0);
+        let (succeeded, told) = told(&mut command);
+        assert!(!succeeded && told.contains("File too large"), "{arguments:?}: {told}");
+        assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 0, "{arguments:?}");
+    }
+}
+
+/// A file's list of who may use it, as the system keeps it; empty if there is none.
+fn list(path: &Path) -> Vec<u8> {
+    let path = CString::new(path.as_os_str().as_bytes()).expect("a plain name");
+    let mut list = vec![0; 256];
+    // SAFETY: NUL-terminated strings, and a buffer of this size.
+    let size = unsafe { libc::getxattr(path.as_ptr(), LIST.as_ptr(), list.as_mut_ptr().cast(), list.len()) };
+    list.truncate(usize::try_from(size).unwrap_or(0));
+    list
+}
+
+const LIST: &CStr = c"system.posix_acl_access";
+
+/// As `sed -i` keeps it. Without it, the mode would give the group what the list gives others.
+#[test]
+fn the_list_of_who_may_use_a_file_stays() {
+    let folder = folder("files-lists");
+    let file = folder.0.join("a.cu");
+    // The owner, user 1234 and nobody else may write it; the mode then shows rw for the group.
+    let entries =
+        [(1u16, 6u16, u32::MAX), (2, 6, 1234), (4, 4, u32::MAX), (16, 6, u32::MAX), (32, 4, u32::MAX)];
+    let mut wanted = 2u32.to_le_bytes().to_vec();
+    for (kind, rights, who) in entries {
+        wanted.extend(kind.to_le_bytes().into_iter().chain(rights.to_le_bytes()).chain(who.to_le_bytes()));
+    }
+    let path = CString::new(file.as_os_str().as_bytes()).expect("a plain name");
+    // SAFETY: NUL-terminated strings, and a list of this size.
+    let set =
+        unsafe { libc::setxattr(path.as_ptr(), LIST.as_ptr(), wanted.as_ptr().cast(), wanted.len(), 0) };
+    if set != 0 {
+        eprintln!("not tried: the file system has no access control lists");
+        return;
+    }
+    succeed(hipify(&folder).args(["--inplace", "a.cu"]));
+    assert_eq!(text(&file), TRANSLATED);
+    assert_eq!((list(&file), list(&folder.0.join("a.cu.prehip"))), (wanted.clone(), wanted));
 }
 
 /// Wherever an interruption comes, there is either the old file or the new one, and no other.
@@ -327,7 +387,9 @@ fn a_closed_pipe_ends_a_translation_quietly() {
 /// end it.
 #[test]
 fn temporary_folders_go_with_the_command() {
-    for (signal, ignored) in [(libc::SIGTERM, false), (libc::SIGINT, false), (libc::SIGHUP, true)] {
+    for (signal, ignored) in
+        [(libc::SIGTERM, false), (libc::SIGINT, false), (libc::SIGXCPU, false), (libc::SIGHUP, true)]
+    {
         let folder = folder("files-scratch");
         // It says that it is clang, and then takes its time.
         let clang = folder.0.join("clang");
