@@ -401,7 +401,7 @@ fn a_graph_that_is_handed_over_belongs_to_its_node() {
     on_each_engine("graphs::edges::a_graph_that_is_handed_over_belongs_to_its_node", |kit| {
         const MOVED: u64 = 1;
         let (graph, child, words) = (kit.graph(), kit.graph(), kit.words(1));
-        kit.add_kernel(child, &[], "ten", &[words, 1]);
+        let ten = kit.add_kernel(child, &[], "ten", &[words, 1]);
         let empty = kit.add(graph, &[], params(EMPTY, &[]));
         let (mut node, mut moved) = (0u64, params(GRAPH, &[child, MOVED]));
         let add = "cuGraphAddNode_v2";
@@ -441,7 +441,7 @@ fn a_graph_that_is_handed_over_belongs_to_its_node() {
         assert_eq!(kit.word(words), 11);
         kit.write(words, &[1u32]);
         // A copy of the graph in a graph inside it is no cycle.
-        let copy = kit.add(child, &[], params(GRAPH, &[graph, 0]));
+        let copy = kit.add(child, &[ten], params(GRAPH, &[graph, 0]));
         kit.run(kit.instantiate(graph));
         assert_eq!(kit.word(words), 111);
         kit.ok("cuGraphDestroyNode", &[copy]);
