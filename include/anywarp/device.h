@@ -51,7 +51,8 @@ ANYWARP_DEVICE long clock() { return (long)anywarp::clock(); }
 #include <cstdlib>
 #endif
 
-#if defined(__AMDGCN__) && defined(__HIP_DEVICE_COMPILE__)
+// Where clang finds a ROCm, its own <new> declares these for AMD's targets too.
+#if defined(__AMDGCN__) && defined(__HIP_DEVICE_COMPILE__) && !defined(__CLANG_CUDA_WRAPPERS_NEW)
 inline __device__ void *operator new(size_t size) { return malloc(size); }
 inline __device__ void *operator new[](size_t size) { return malloc(size); }
 inline __device__ void operator delete(void *at) noexcept { free(at); }

@@ -45,22 +45,55 @@ fn fatbin_at<'a>(address: u64) -> Result<&'a [u8]> {
 /// The bytes at an address, of which only an image's own headers say how many there are.
 ///
 /// # Errors
-/// [`Error::InvalidImage`] if the program has no memory for all of them: the image is cut off or corrupt. The
-/// log says so.
+/// [`Error::InvalidImage`] if the process cannot read all of them: the image is cut off or corrupt. The log says
+/// so.
 pub fn declared<'a>(address: u64, size: usize) -> Result<&'a [u8]> {
-    let first = address / PAGE * PAGE;
-    // SAFETY: with MS_ASYNC the call changes nothing; it fails if a page is not mapped.
-    let is_mapped = |length| unsafe { libc::msync(first as *mut libc::c_void, length, libc::MS_ASYNC) == 0 };
-    let length = address.checked_add(size as u64).and_then(|end| usize::try_from(end - first).ok());
-    if length.is_some_and(is_mapped) {
+    if is_readable(address, size) {
         return Ok(bytes_at(address, size));
     }
     driver::log::say(driver::log::Level::Warn, || {
-        format!(
-            "an image at {address:#x} declares {size} bytes, but not all of them are memory of the process"
-        )
+        format!("an image at {address:#x} declares {size} bytes, but the process cannot read them all")
     });
     Err(Error::InvalidImage)
+}
+
+/// Whether the process can read all of these bytes. The system tries one byte of each page; where it may not (some
+/// sandboxes refuse the call), it is asked whether the pages are mapped at all.
+fn is_readable(address: u64, size: usize) -> bool {
+    /// Pages that are tried by one call; the system takes at most 1024.
+    const MANY: usize = 512;
+    let Some(end) = address.checked_add(size as u64) else { return false };
+    let borders = (address / PAGE + 1..).map(|page| page * PAGE).take_while(|at| *at < end);
+    let mut places = std::iter::once(address).chain(borders).take(if size == 0 { 0 } else { usize::MAX });
+    let place = |at: u64| libc::iovec { iov_base: at as *mut libc::c_void, iov_len: 1 };
+    loop {
+        let from: Vec<libc::iovec> = places.by_ref().take(MANY).map(place).collect();
+        if from.is_empty() {
+            return true;
+        }
+        let mut bytes = [0u8; MANY];
+        let into = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: from.len() };
+        // SAFETY: writes at most one byte for each place, into `bytes`; places that cannot be read end the copy.
+        let read = unsafe {
+            let many = from.len() as libc::c_ulong;
+            libc::process_vm_readv(libc::getpid(), &raw const into, 1, from.as_ptr(), many, 0)
+        };
+        if read == from.len() as isize {
+            continue;
+        }
+        let refused = std::io::Error::last_os_error().raw_os_error();
+        if read < 0 && matches!(refused, Some(libc::EPERM | libc::ENOSYS)) {
+            return is_mapped(address, end);
+        }
+        return false;
+    }
+}
+
+fn is_mapped(address: u64, end: u64) -> bool {
+    let first = address / PAGE * PAGE;
+    let Ok(length) = usize::try_from(end - first) else { return false };
+    // SAFETY: with MS_ASYNC the call changes nothing; it fails if a page is not mapped.
+    unsafe { libc::msync(first as *mut libc::c_void, length, libc::MS_ASYNC) == 0 }
 }
 
 /// An ELF image. The output of this driver's linker is returned whole; of machine code only the header is.
@@ -109,29 +142,46 @@ pub fn file(name: Text) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn images_that_declare_more_than_the_memory_are_invalid() {
+    /// A page whose next one is closed: unmapped, or mapped without rights.
+    fn page_before(unmapped: bool) -> u64 {
         let size = 2 * PAGE as usize;
         // SAFETY: a new mapping, whose second page is closed again at once.
-        let start = unsafe {
+        unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let start =
                 libc::mmap(std::ptr::null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
             assert_ne!(start, libc::MAP_FAILED);
-            libc::munmap(start.byte_add(PAGE as usize), PAGE as usize);
+            let next = start.byte_add(PAGE as usize);
+            let closed = match unmapped {
+                true => libc::munmap(next, PAGE as usize),
+                false => libc::mprotect(next, PAGE as usize, libc::PROT_NONE),
+            };
+            assert_eq!(closed, 0);
             start as u64
-        };
-        for (bytes, fits) in [(240u64, true), (241, false), (1 << 24, false), (u64::MAX - 16, false)] {
-            let at = start + PAGE - 256;
+        }
+    }
+
+    #[test]
+    fn images_that_declare_more_than_can_be_read_are_invalid() {
+        let cases = [(240u64, true), (241, false), (1 << 24, false), (u64::MAX - 16, false)];
+        for (unmapped, (bytes, fits)) in [true, false].into_iter().flat_map(|u| cases.map(|case| (u, case))) {
+            let at = page_before(unmapped) + PAGE - 256;
             let mut header = [0; 16];
             header[..4].copy_from_slice(&image::FATBIN_MAGIC.to_le_bytes());
             header[4..8].copy_from_slice(&[1, 0, 16, 0]);
             header[8..].copy_from_slice(&bytes.to_le_bytes());
-            // SAFETY: the last 256 bytes of the page that is left.
+            // SAFETY: the last 256 bytes of the page that can be written.
             unsafe { std::ptr::copy_nonoverlapping(header.as_ptr(), at as *mut u8, header.len()) };
             let found = super::at(Text::at(at));
-            assert_eq!(found.map(<[u8]>::len).ok(), fits.then_some(256), "{bytes}");
+            assert_eq!(found.map(<[u8]>::len).ok(), fits.then_some(256), "{bytes}, unmapped: {unmapped}");
         }
         assert_eq!(declared(u64::MAX - 3, 16), Err(Error::InvalidImage));
+        assert_eq!(declared(page_before(true), 0), Ok(&[][..]));
+    }
+
+    #[test]
+    fn images_of_many_pages_are_read_to_their_end() {
+        let bytes = vec![1u8; 3 << 20];
+        assert_eq!(declared(bytes.as_ptr() as u64, bytes.len()), Ok(&bytes[..]));
     }
 }
