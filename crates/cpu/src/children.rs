@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use driver::backend::{Fault, FaultKind, KernelInfo, LaunchRequest, Program};
@@ -221,7 +221,8 @@ pub(crate) struct Children<'a> {
     family: &'a Family,
     /// How many launches by kernels lead to this grid.
     depth: u32,
-    state: Mutex<State>,
+    /// Made at the first call: most grids make none.
+    state: OnceLock<Box<Mutex<State>>>,
 }
 
 /// Reads words of a thread's memory.
@@ -261,17 +262,17 @@ impl<'a> Children<'a> {
         family: &'a Family,
         depth: u32,
     ) -> Children<'a> {
-        Children { module, launch, family, depth, state: Mutex::default() }
+        Children { module, launch, family, depth, state: OnceLock::new() }
     }
 
     /// What the grid has asked for, if anything.
     pub fn asked(self) -> Option<Asked> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner()?.into_inner().unwrap_or_else(PoisonError::into_inner);
         (!state.asked.is_empty()).then_some(state.asked)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn device(&self, ordinal: u64) -> Option<&'static Arc<Device>> {

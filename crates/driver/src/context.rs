@@ -350,25 +350,19 @@ impl Context {
         self.check()
     }
 
+    /// The streams that have work.
+    fn busy_streams(&self) -> SmallVec<[Arc<Stream>; 4]> {
+        let mut busy = SmallVec::new();
+        let life = lock(&self.life);
+        for stream in life.streams.iter().chain([&life.legacy]).filter(|stream| !stream.idle()) {
+            busy.push(Arc::clone(stream));
+        }
+        busy
+    }
+
     /// Waits for all work in the context.
     pub(crate) fn settle(&self) {
-        let streams = {
-            let life = lock(&self.life);
-            if life.streams.is_empty() && life.legacy.idle() {
-                return;
-            }
-            let mut all = life.streams.clone();
-            all.push(Arc::clone(&life.legacy));
-            all
-        };
-        // Before the wait for others, which may wait for the caller as well.
-        if streams.iter().any(|stream| stream.waits_for_caller() && !stream.idle()) {
-            stream::refuse();
-            return;
-        }
-        for stream in streams {
-            stream.synchronize();
-        }
+        settle_streams(&self.busy_streams());
     }
 
     /// The same for calls that go on only if there was nothing to wait for any more.
@@ -441,13 +435,17 @@ struct Entry {
     context: Arc<Context>,
     /// The green context, if the entry is one's view of the primary context.
     green: Option<Arc<Green>>,
+    /// The context's legacy stream, which most calls need: found here without a lock.
+    legacy: Option<Arc<Stream>>,
 }
 
 impl Entry {
     /// The entry for a handle of a context, or of a green context's view.
     fn of(handle: Handle) -> Result<Entry> {
         match green::viewed(handle) {
-            Some(green) => Ok(Entry { context: Arc::clone(&green.context), green: Some(green) }),
+            Some(green) => {
+                Ok(Entry { context: Arc::clone(&green.context), green: Some(green), legacy: None })
+            }
             None => get(handle).map(Entry::from),
         }
     }
@@ -460,11 +458,20 @@ impl Entry {
         self.green.as_ref().map_or(Ok(()), |green| green.check())?;
         self.context.check()
     }
+
+    fn legacy(&mut self) -> &Arc<Stream> {
+        let id = self.context.id();
+        // A reset gives the context another one.
+        if self.legacy.as_ref().is_some_and(|legacy| legacy.context_id() != id) {
+            self.legacy = None;
+        }
+        self.legacy.get_or_insert_with(|| self.context.legacy())
+    }
 }
 
 impl From<Arc<Context>> for Entry {
     fn from(context: Arc<Context>) -> Self {
-        Entry { context, green: None }
+        Entry { context, green: None, legacy: None }
     }
 }
 
@@ -484,6 +491,37 @@ fn add_to_stack<T>(f: impl FnOnce(&mut Vec<Entry>) -> T) -> Result<T> {
         host::threads::at_end(|| drop(with_stack(std::mem::take)));
     }
     with_stack(f)
+}
+
+/// Waits for the work of streams, among which are those for which it waits.
+fn settle_streams(busy: &[Arc<Stream>]) {
+    // Before the wait for others, which may wait for the caller as well.
+    if busy.iter().any(|stream| stream.waits_for_caller()) {
+        stream::refuse();
+        return;
+    }
+    busy.iter().for_each(Stream::synchronize);
+}
+
+/// Waits for all work in the calling thread's current context: [`Context::synchronize`] without a reference to
+/// the context, which a brief wait would notice.
+pub fn synchronize_current() -> Result<()> {
+    let busy: Result<SmallVec<[Arc<Stream>; 4]>> = with_usable_entry(|entry| {
+        entry.context.check_not_capturing()?;
+        let legacy = entry.legacy();
+        Ok(match legacy.has_many_streams() {
+            false if legacy.idle() => SmallVec::new(),
+            false => SmallVec::from_iter([Arc::clone(legacy)]),
+            true => entry.context.busy_streams(),
+        })
+    })?;
+    settle_streams(&busy?);
+    with_usable(|_| ())
+}
+
+/// The legacy stream of the calling thread's current context; fails where [`usable`] does.
+pub fn usable_legacy() -> Result<Arc<Stream>> {
+    with_usable_entry(|entry| Arc::clone(entry.legacy()))
 }
 
 /// Waits for all work in all contexts.
@@ -538,10 +576,14 @@ pub fn check_current() -> Result<()> {
 
 /// Calls a function with the calling thread's current context; fails where [`usable`] does.
 pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
+    with_usable_entry(|entry| f(&entry.context))
+}
+
+fn with_usable_entry<T>(f: impl FnOnce(&mut Entry) -> T) -> Result<T> {
     with_stack(|s| {
-        let entry = s.last().ok_or(Error::InvalidContext)?;
+        let entry = s.last_mut().ok_or(Error::InvalidContext)?;
         entry.check()?;
-        Ok(f(&entry.context))
+        Ok(f(entry))
     })?
 }
 

@@ -201,9 +201,17 @@ impl Event {
     /// # Errors
     /// As [`Event::check_not_captured`].
     fn point(&self) -> Result<Option<Point>> {
+        self.look(Point::clone)
+    }
+
+    /// What `f` finds at the point of the last record; `None` if nothing was recorded.
+    ///
+    /// # Errors
+    /// As [`Event::check_not_captured`].
+    fn look<T>(&self, f: impl FnOnce(&Point) -> T) -> Result<Option<T>> {
         match &*lock(&self.recorded) {
             None => Ok(None),
-            Some(Recorded::Submitted { point, .. }) => Ok(Some(point.clone())),
+            Some(Recorded::Submitted { point, .. }) => Ok(Some(f(point))),
             Some(Recorded::Captured(capture, _)) => {
                 let error = captured(capture);
                 capture.invalidate();
@@ -218,7 +226,7 @@ impl Event {
     /// [`Error::CapturedEvent`]: by a capture, which becomes invalid. [`Error::InvalidValue`]: by one that
     /// has ended or is invalid.
     pub fn check_not_captured(&self) -> Result<()> {
-        self.point().map(drop)
+        self.look(|_| ()).map(drop)
     }
 
     /// Forgets the last record if a capture that has ended made it. The event then is as one that was never
@@ -248,7 +256,8 @@ impl Event {
     /// As [`Event::check_not_captured`].
     pub fn synchronize(&self) -> Result<()> {
         let marked = self.marks.as_ref().map(|marks| (marks, marks.asked()));
-        if let Some(point) = self.point()? {
+        let pending = self.look(|point| (!point.reached()).then(|| point.clone()))?;
+        if let Some(point) = pending.flatten() {
             point.wait();
         }
         if let Some((marks, number)) = marked {

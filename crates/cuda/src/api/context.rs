@@ -111,7 +111,7 @@ api! {
     }
 
     Context Invalidates fn cuCtxSynchronize() {
-        current()?.synchronize()
+        driver::context::synchronize_current()
     }
 
     Context Invalidates fn cuCtxSynchronize_v2(handle: Handle) {

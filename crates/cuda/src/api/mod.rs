@@ -72,7 +72,7 @@ pub(crate) fn check_default(stream: Handle) -> Result<()> {
 pub(crate) fn stream(handle: Handle, own: bool) -> Result<Arc<streams::Stream>> {
     match handle {
         0 if own => streams::per_thread(&current()?),
-        0 | special::LEGACY => contexts::with_usable(|context| context.legacy()),
+        0 | special::LEGACY => contexts::usable_legacy(),
         special::PER_THREAD => streams::per_thread(&current()?),
         _ => {
             let stream = streams::STREAMS.get(handle).ok_or(Error::InvalidHandle)?;

@@ -16,6 +16,9 @@ use super::Stream;
 
 /// The pause between two polls of the list.
 const NAP: Duration = Duration::from_micros(40);
+/// The pause grows up to this where the listed streams turn out to have been run by threads that wait for them:
+/// polls are not free for those, which may share a core with the dispatcher.
+const LONGEST_NAP: Duration = Duration::from_micros(320);
 /// Dispatchers without work for this long sleep until they are woken.
 const IDLE: Duration = Duration::from_millis(3);
 /// The largest number of streams that run at once.
@@ -57,6 +60,7 @@ impl Dispatcher {
     /// The main loop of a dispatcher thread, which starts counted as free.
     fn run(&'static self) {
         let mut last = Instant::now();
+        let mut nap = NAP;
         loop {
             let mut list = lock(&self.list);
             let mut stall = Stall::default();
@@ -69,7 +73,7 @@ impl Dispatcher {
                     break stream;
                 }
                 if !list.is_empty() || last.elapsed() < IDLE {
-                    list = self.crew.work.wait_timeout(list, NAP).unwrap_or_else(PoisonError::into_inner).0;
+                    list = self.crew.work.wait_timeout(list, nap).unwrap_or_else(PoisonError::into_inner).0;
                 } else if self.crew.must_end() {
                     return;
                 } else {
@@ -80,22 +84,21 @@ impl Dispatcher {
                 }
             };
             drop(list);
-            if let Some(stream) = stream.upgrade() {
-                self.serve(&stream);
-            }
+            let had_work = stream.upgrade().is_some_and(|stream| self.serve(&stream));
+            nap = if had_work { NAP } else { LONGEST_NAP.min(2 * nap) };
             self.crew.come_back();
             last = Instant::now();
         }
     }
 
-    fn serve(&'static self, stream: &Arc<Stream>) {
-        if !stream.take_over() {
-            return;
-        }
+    /// Runs a stream unless another thread does or has done so; says whether it did.
+    fn serve(&'static self, stream: &Arc<Stream>) -> bool {
+        let Some(run) = stream.take_over() else { return false };
         // The work may take long: another thread must be free for the other streams.
         if self.listed.load(Ordering::SeqCst) > 0 {
             self.wake();
         }
-        stream.run_until(u64::MAX);
+        run.finish();
+        true
     }
 }

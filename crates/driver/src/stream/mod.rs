@@ -44,7 +44,7 @@ pub struct Point {
 impl Point {
     /// Whether all work up to this point has finished.
     pub fn reached(&self) -> bool {
-        self.stream.completed.load(Ordering::Acquire) >= self.sequence
+        self.stream.progress.completed.load(Ordering::Acquire) >= self.sequence
             || self.inside.as_ref().is_some_and(|reached| reached.load(Ordering::Acquire))
     }
 
@@ -129,15 +129,23 @@ pub struct Stream {
     context_id: u64,
     device: Arc<Device>,
     life: Arc<Shared>,
-    queue: Mutex<Queue>,
+    queue: Apart<Mutex<Queue>>,
     changed: Condvar,
-    waiters: AtomicU32,
     /// The stream's part in a capture.
     capture: Mutex<Option<capture::Part>>,
-    /// Sequence numbers of the last operation submitted and of the last one finished.
-    enqueued: AtomicU64,
-    completed: Apart<AtomicU64>,
+    /// The sequence number of the last operation submitted.
+    enqueued: Apart<AtomicU64>,
+    progress: Apart<Progress>,
     freeing: Mutex<Freeing>,
+}
+
+/// What the runner of a stream looks at after each operation.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The sequence number of the last operation finished.
+    completed: AtomicU64,
+    /// Number of threads that sleep until more operations have finished.
+    waiters: AtomicU32,
 }
 
 /// Bytes of the device that queued operations of a stream will free.
@@ -167,7 +175,7 @@ impl Shared {
     }
 }
 
-/// A value on its own cache lines: the runner writes it while other threads submit.
+/// A value on its own cache lines: the runner of a stream and the threads that submit work at the same time.
 #[repr(align(128))]
 struct Apart<T>(T);
 
@@ -210,12 +218,11 @@ impl Stream {
             context_id,
             device: Arc::clone(device),
             life: Arc::clone(life),
-            queue: Mutex::default(),
+            queue: Apart(Mutex::default()),
             changed: Condvar::new(),
-            waiters: AtomicU32::new(0),
             capture: Mutex::new(None),
-            enqueued: AtomicU64::new(0),
-            completed: Apart(AtomicU64::new(0)),
+            enqueued: Apart(AtomicU64::new(0)),
+            progress: Apart(Progress::default()),
             freeing: Mutex::default(),
         })
     }
@@ -245,6 +252,11 @@ impl Stream {
         self.device.check()
     }
 
+    /// Whether its context has had streams besides the legacy one.
+    pub(crate) fn has_many_streams(&self) -> bool {
+        self.life.many_streams.load(Ordering::Acquire)
+    }
+
     /// The id of the context that the stream was created in.
     pub fn context_id(&self) -> u64 {
         self.context_id
@@ -257,7 +269,7 @@ impl Stream {
 
     /// Whether no work is pending or running.
     pub fn idle(&self) -> bool {
-        self.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
+        self.progress.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
     }
 
     /// As [`Stream::idle`], for a program that asks again until it is.
@@ -274,7 +286,7 @@ impl Stream {
 
     fn leave_if_done(self: &Arc<Self>) {
         if self.retired.load(Ordering::SeqCst)
-            && self.completed.load(Ordering::SeqCst) >= self.enqueued.load(Ordering::SeqCst)
+            && self.progress.completed.load(Ordering::SeqCst) >= self.enqueued.load(Ordering::SeqCst)
             && let Some(context) = self.context.upgrade()
         {
             context.forget_stream(self);
@@ -352,13 +364,13 @@ impl Stream {
         if dispatcher().is_missing() {
             self.synchronize();
         }
-        let (mut seen, mut since) = (self.completed.load(Ordering::Acquire), Instant::now());
+        let (mut seen, mut since) = (self.progress.completed.load(Ordering::Acquire), Instant::now());
         loop {
             let idle = self.idle();
             if let Some(result) = done() {
                 return Some(result);
             }
-            let completed = self.completed.load(Ordering::Acquire);
+            let completed = self.progress.completed.load(Ordering::Acquire);
             if completed != seen {
                 (seen, since) = (completed, Instant::now());
             } else if idle || since.elapsed() >= STUCK {

@@ -5,6 +5,7 @@
 //! is running it, so that a launch and its wait need no hand-over. Dispatchers run the queues that no thread
 //! waits for.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,7 +46,8 @@ struct Item {
     sequence: u64,
     /// The points in other streams that it waits for.
     after: SmallVec<[Point; 1]>,
-    operation: Operation,
+    /// `None` once it has run.
+    operation: Option<Operation>,
 }
 
 #[derive(Default)]
@@ -57,6 +59,26 @@ pub(super) struct Queue {
     running: bool,
     /// Whether the stream is on the dispatchers' list.
     listed: bool,
+}
+
+impl Queue {
+    /// Moves the operations up to a sequence number to an empty batch. All that may run at once: with a lock for
+    /// each operation, the runner and the threads that submit would wait for each other.
+    fn take(&mut self, sequence: u64, batch: &mut VecDeque<Item>) {
+        match self.items.back() {
+            None => {}
+            Some(last) if last.sequence <= sequence => {
+                if batch.capacity() == 0 {
+                    std::mem::swap(&mut self.spare, batch);
+                }
+                std::mem::swap(&mut self.items, batch);
+            }
+            Some(_) => {
+                let count = self.items.partition_point(|item| item.sequence <= sequence);
+                batch.extend(self.items.drain(..count));
+            }
+        }
+    }
 }
 
 /// A spare buffer with a larger capacity is not kept.
@@ -89,7 +111,7 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How many calls of [`Stream::run_until`] the calling thread is in: operations may wait for other streams.
+/// How many calls of [`Run::finish`] the calling thread is in: operations may wait for other streams.
 pub(super) fn depth() -> u32 {
     DEPTH.try_with(Cell::get).unwrap_or(0)
 }
@@ -100,58 +122,83 @@ fn change_depth(change: impl FnOnce(u32) -> u32) {
 }
 
 /// A stream that the thread runs, up to a sequence number.
-struct Run {
-    stream: Arc<Stream>,
+pub(super) struct Run<'a> {
+    stream: Cow<'a, Arc<Stream>>,
     sequence: u64,
-    /// Operations taken out of the queue.
+    /// Operations taken out of the queue. They run where they are: moving one takes as long as running a small
+    /// one.
     batch: VecDeque<Item>,
+    /// The index in `batch` of the operation to run next.
+    next: usize,
 }
 
-impl Run {
+impl<'a> Run<'a> {
+    /// Makes the calling thread the runner of a stream that has none.
+    fn begin(stream: Cow<'a, Arc<Stream>>, sequence: u64, mut queue: MutexGuard<'_, Queue>) -> Self {
+        queue.running = true;
+        let mut batch = VecDeque::new();
+        queue.take(sequence, &mut batch);
+        drop(queue);
+        Run { stream, sequence, batch, next: 0 }
+    }
+
     /// Runs operations until all have finished or one waits for another stream that no thread runs: the thread
     /// has become that stream's runner, and must run it first.
-    fn go_on(&mut self, turn: &Turn) -> Option<Run> {
+    fn go_on(&mut self, turn: &Turn) -> Option<Run<'static>> {
         while self.refill(turn) {
-            while let Some(item) = self.batch.front_mut() {
+            while let Some(item) = self.batch.get_mut(self.next) {
                 while let Some(point) = item.after.last() {
                     if let Some(first) = point.reach() {
                         return Some(first);
                     }
                     item.after.pop();
                 }
-                let Some(Item { sequence, operation, .. }) = self.batch.pop_front() else { break };
-                self.stream.perform(operation, turn);
-                self.stream.ended(sequence);
+                if let Some(operation) = &item.operation {
+                    self.stream.perform(operation, turn);
+                }
+                // What it holds is released before its end is published.
+                item.operation = None;
+                self.next += 1;
+                self.stream.ended(item.sequence);
             }
         }
         None
     }
 
+    /// Runs the operations up to the sequence number.
+    pub(super) fn finish(self) {
+        let turn = Turn::begin();
+        change_depth(|depth| depth + 1);
+        let mut run = self;
+        // Each of them waits for the next, and the last for `run`. A list, because thousands of streams may wait
+        // for one another, more than the thread's stack could hold.
+        let mut waiting: Vec<Run<'a>> = Vec::new();
+        loop {
+            match run.go_on(&turn) {
+                Some(first) => waiting.push(std::mem::replace(&mut run, first)),
+                None => match waiting.pop() {
+                    Some(last) => run = last,
+                    None => break,
+                },
+            }
+        }
+        change_depth(|depth| depth.saturating_sub(1));
+    }
+
     /// Takes operations out of the queue unless some are left. `false`: there are none, and the thread no
     /// longer runs the stream.
     fn refill(&mut self, turn: &Turn) -> bool {
-        if !self.batch.is_empty() {
+        if self.next < self.batch.len() {
             return true;
         }
-        let Run { stream, sequence, batch } = self;
+        self.batch.clear();
+        self.next = 0;
+        let Run { stream, sequence, batch, .. } = self;
         let mut queue = lock(&stream.queue);
-        // Takes all that may run at once: with a lock for each operation, the runner and the threads that
-        // submit would wait for each other.
-        match queue.items.back() {
-            Some(last) if last.sequence <= *sequence => {
-                if batch.capacity() == 0 {
-                    *batch = std::mem::take(&mut queue.spare);
-                }
-                std::mem::swap(&mut queue.items, batch);
-            }
-            _ => {
-                let count = queue.items.partition_point(|item| item.sequence <= *sequence);
-                batch.extend(queue.items.drain(..count));
-            }
-        }
+        queue.take(*sequence, batch);
         if batch.is_empty() {
             if batch.capacity() <= KEPT {
-                queue.spare = std::mem::take(batch);
+                std::mem::swap(&mut queue.spare, batch);
             }
             stream.rest(queue);
             return false;
@@ -165,14 +212,14 @@ impl Run {
 impl Point {
     /// Waits for the point unless no thread runs its stream: then the caller becomes the stream's runner up to
     /// the point.
-    fn reach(&self) -> Option<Run> {
+    fn reach(&self) -> Option<Run<'static>> {
         if self.inside.is_some() {
             self.wait();
             return None;
         }
         let (stream, sequence) = (&self.stream, self.sequence);
-        let runs = stream.take_over_before(sequence);
-        runs.then(|| Run { stream: Arc::clone(stream), sequence, batch: VecDeque::new() })
+        let queue = stream.take_over_before(sequence)?;
+        Some(Run::begin(Cow::Owned(Arc::clone(stream)), sequence, queue))
     }
 }
 
@@ -183,13 +230,24 @@ impl Stream {
     /// All operations are run or queued here. The function is inlined where an operation is constructed, so
     /// that a brief one runs without being moved.
     #[inline]
-    pub fn submit(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
+    pub fn submit(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<()> {
         if capture::active() {
-            match self.intercept(operation, policy)? {
-                Some(left) => operation = left,
-                None => return Ok(()),
-            }
+            return self.submit_unless_captured(operation, policy);
         }
+        self.submit_at_last(operation, policy)
+    }
+
+    #[cold]
+    fn submit_unless_captured(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<()> {
+        match self.intercept(operation, policy)? {
+            Some(left) => self.submit_at_last(left, policy),
+            None => Ok(()),
+        }
+    }
+
+    /// Submits an operation that no capture takes.
+    #[inline]
+    fn submit_at_last(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
         let mut after = SmallVec::new();
         if operation.settle(self, &mut after)? == Rest::Nothing {
             return Ok(());
@@ -265,7 +323,7 @@ impl Stream {
     /// Adds the points that an operation in this stream must wait for by the rules of the legacy stream.
     fn add_waits(self: &Arc<Self>, after: &mut SmallVec<[Point; 1]>) {
         if self.kind != Kind::NonBlocking
-            && self.life.many_streams.load(Ordering::Acquire)
+            && self.has_many_streams()
             && let Some(context) = self.context.upgrade()
         {
             context.default_stream_waits(self, after);
@@ -278,7 +336,7 @@ impl Stream {
             && match self.kind {
                 Kind::NonBlocking => true,
                 Kind::Blocking => self.life.legacy_is_idle(),
-                Kind::Legacy => !self.life.many_streams.load(Ordering::Acquire),
+                Kind::Legacy => !self.has_many_streams(),
             }
     }
 
@@ -289,12 +347,13 @@ impl Stream {
         sequence
     }
 
+    #[inline]
     fn enqueue(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, operation: Operation) -> u64 {
         self.add_waits(&mut after);
         let (sequence, list) = {
             let mut queue = lock(&self.queue);
             let sequence = self.next_sequence();
-            queue.items.push_back(Item { sequence, after, operation });
+            queue.items.push_back(Item { sequence, after, operation: Some(operation) });
             let list = !queue.listed && !queue.running;
             queue.listed |= list;
             (sequence, list)
@@ -313,20 +372,20 @@ impl Stream {
     /// Runs the stream or waits until all operations up to `sequence` have finished. In a host function, a wait
     /// that would not end is refused.
     pub(super) fn drain(self: &Arc<Self>, sequence: u64) {
-        if self.waits_for_caller() && self.completed.load(Ordering::Acquire) < sequence {
+        if self.waits_for_caller() && self.progress.completed.load(Ordering::Acquire) < sequence {
             refuse();
             return;
         }
-        while self.take_over_before(sequence) {
-            self.run_until(sequence);
+        while let Some(queue) = self.take_over_before(sequence) {
+            Run::begin(Cow::Borrowed(self), sequence, queue).finish();
         }
     }
 
     /// Waits until all operations up to `sequence` have finished, or until no thread runs the stream. Then the
-    /// caller becomes its runner, and this returns `true`.
-    fn take_over_before(&self, sequence: u64) -> bool {
+    /// caller may become its runner.
+    fn take_over_before(&self, sequence: u64) -> Option<MutexGuard<'_, Queue>> {
         let mut looked = false;
-        while self.completed.load(Ordering::Acquire) < sequence {
+        while self.progress.completed.load(Ordering::Acquire) < sequence {
             let mut queue = lock(&self.queue);
             if queue.running && !looked {
                 drop(queue);
@@ -335,61 +394,39 @@ impl Stream {
                 continue;
             }
             if queue.running {
-                self.waiters.fetch_add(1, Ordering::SeqCst);
-                while queue.running && self.completed.load(Ordering::SeqCst) < sequence {
+                self.progress.waiters.fetch_add(1, Ordering::SeqCst);
+                while queue.running && self.progress.completed.load(Ordering::SeqCst) < sequence {
                     queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
                 }
-                self.waiters.fetch_sub(1, Ordering::SeqCst);
+                self.progress.waiters.fetch_sub(1, Ordering::SeqCst);
                 continue;
             }
-            queue.running = true;
-            return true;
+            return Some(queue);
         }
-        false
+        None
     }
 
     /// Spins briefly until all operations up to `sequence` have finished.
     fn look(&self, sequence: u64) {
         let start = Instant::now();
-        while self.completed.load(Ordering::Acquire) < sequence && start.elapsed() < LOOK {
+        while self.progress.completed.load(Ordering::Acquire) < sequence && start.elapsed() < LOOK {
             std::hint::spin_loop();
         }
     }
 
-    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner. `false` if there
-    /// is nothing to run, or if another thread is running it.
-    pub(super) fn take_over(&self) -> bool {
+    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner, for all that is and
+    /// will be queued. `None` if there is nothing to run, or if another thread is running it.
+    pub(super) fn take_over(self: &Arc<Self>) -> Option<Run<'_>> {
         let mut queue = lock(&self.queue);
         queue.listed = false;
         if queue.running || queue.items.is_empty() {
-            return false;
+            return None;
         }
-        queue.running = true;
-        true
+        Some(Run::begin(Cow::Borrowed(self), u64::MAX, queue))
     }
 
-    /// Runs queued operations up to `sequence`; the caller has set `running`.
-    pub(super) fn run_until(self: &Arc<Self>, sequence: u64) {
-        let turn = Turn::begin();
-        change_depth(|depth| depth + 1);
-        let mut run = Run { stream: Arc::clone(self), sequence, batch: VecDeque::new() };
-        // Each of them waits for the next, and the last for `run`. A list, because thousands of streams may wait
-        // for one another, more than the thread's stack could hold.
-        let mut waiting: Vec<Run> = Vec::new();
-        loop {
-            match run.go_on(&turn) {
-                Some(first) => waiting.push(std::mem::replace(&mut run, first)),
-                None => match waiting.pop() {
-                    Some(last) => run = last,
-                    None => break,
-                },
-            }
-        }
-        change_depth(|depth| depth.saturating_sub(1));
-    }
-
-    /// Runs an operation and drops it: what it holds is released before its end is published.
-    fn perform(self: &Arc<Self>, operation: Operation, turn: &Turn) {
+    /// Runs an operation unless a fault forbids it.
+    fn perform(self: &Arc<Self>, operation: &Operation, turn: &Turn) {
         if operation.survives_faults() || !self.life.faulted.load(Ordering::Acquire) {
             let outcome = catch_unwind(AssertUnwindSafe(|| operation.run(self, Some(turn))));
             if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
@@ -400,8 +437,8 @@ impl Stream {
 
     /// Publishes that an operation has finished.
     fn ended(&self, sequence: u64) {
-        self.completed.store(sequence, Ordering::SeqCst);
-        if self.waiters.load(Ordering::SeqCst) > 0 {
+        self.progress.completed.store(sequence, Ordering::SeqCst);
+        if self.progress.waiters.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.queue));
             self.changed.notify_all();
         }
@@ -413,7 +450,7 @@ impl Stream {
         let list = !queue.items.is_empty() && !queue.listed;
         queue.listed |= list;
         // Waiters register under the lock.
-        let waited_for = self.waiters.load(Ordering::SeqCst) > 0;
+        let waited_for = self.progress.waiters.load(Ordering::SeqCst) > 0;
         drop(queue);
         if waited_for {
             self.changed.notify_all();
