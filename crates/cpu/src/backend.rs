@@ -3,7 +3,9 @@
 //! One pool of workers serves the process. The first launch creates it, and the first launch worth sharing
 //! starts its threads. Each context has its own heap for device `malloc`.
 
+use std::cell::Cell;
 use std::fs;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -491,15 +493,15 @@ impl ModuleCode {
         launch: &LaunchRequest<'_>,
         family: &Family,
         depth: u32,
-    ) -> Result<Option<Asked>, Fault> {
-        static NUMBER: AtomicU64 = AtomicU64::new(1);
+    ) -> Result<Option<Box<Asked>>, Fault> {
         let internal = |message: String| Fault { kind: FaultKind::IllegalInstruction, message };
         let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
         let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
-        let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
-        let made = made.as_ref().and_then(Ready::kernel);
+        let all = || self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
+        let made = self.program.known(id, &spec).or_else(all);
+        let made = made.as_ref().map(Ready::kernel);
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             executor: &self.executor,
@@ -534,7 +536,7 @@ impl ModuleCode {
             most_workers: launch.most_workers,
             busy: launch.busy,
             spent: family.spent(),
-            id: NUMBER.fetch_add(1, Ordering::Relaxed),
+            id: number(),
             host: &around,
         };
         let run = || family.timed(|| self.executor.workers().run(&grid));
@@ -548,6 +550,26 @@ impl ModuleCode {
         ended.map_err(|fault| fault_of(&fault))?;
         Ok(around.children.asked())
     }
+}
+
+/// A number for a grid, unique in the process. A thread takes many at once: a counter that all write costs a
+/// twentieth of an empty launch.
+fn number() -> u64 {
+    const MANY: u64 = 1024;
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static OWN: Cell<Range<u64>> = const { Cell::new(0..0) };
+    }
+    let own = OWN.try_with(Cell::take).unwrap_or_default();
+    let Range { start, end } = match own.is_empty() {
+        true => {
+            let start = NEXT.fetch_add(MANY, Ordering::Relaxed);
+            start..start + MANY
+        }
+        false => own,
+    };
+    let _ = OWN.try_with(|own| own.set(start + 1..end));
+    start
 }
 
 /// Number of threads of a launch.

@@ -266,9 +266,9 @@ impl<'a> Children<'a> {
     }
 
     /// What the grid has asked for, if anything.
-    pub fn asked(self) -> Option<Asked> {
+    pub fn asked(self) -> Option<Box<Asked>> {
         let state = self.state.into_inner()?.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (!state.asked.is_empty()).then_some(state.asked)
+        (!state.asked.is_empty()).then(|| Box::new(state.asked))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -544,7 +544,7 @@ pub(crate) fn run(
     module: &ModuleCode,
     launch: &LaunchRequest,
     family: &Family,
-    asked: Asked,
+    asked: Box<Asked>,
 ) -> Result<(), Fault> {
     // With each list, the depth of the grid whose it is.
     let mut lists = vec![(asked, 0)];
@@ -573,7 +573,7 @@ impl Item {
         launch: &LaunchRequest,
         family: &Family,
         depth: u32,
-    ) -> Result<Option<Asked>, Fault> {
+    ) -> Result<Option<Box<Asked>>, Fault> {
         match self {
             Item::Launch(shape, lines) => {
                 let size = module.kernels().get(shape.kernel).map_or(0, |kernel| kernel.param_size as usize);
@@ -629,7 +629,7 @@ fn by_rows(
     width: u64,
     height: u64,
     act: impl Fn(u64) -> Result<(), Fault>,
-) -> Result<Option<Asked>, Fault> {
+) -> Result<Option<Box<Asked>>, Fault> {
     /// Bytes between two looks at the clock.
     const PART: u64 = 1 << 20;
     let rows = (PART / width).max(1);

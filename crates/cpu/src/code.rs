@@ -1,10 +1,10 @@
 //! A kernel's code: compiled at the first launch of a shape, and kept.
 
 use std::collections::{HashMap, hash_map};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use arc_swap::{ArcSwapOption, Guard};
 use simd::llvm::LlvmError;
 use simd::{CodeKey, Compiled, Error, Made, Report, Request, Rest, Specialisation};
 use wave::abi::Code;
@@ -34,27 +34,27 @@ pub struct Kernel {
 type Last = (Specialisation, Arc<Kernel>);
 
 /// Code for a launch.
-pub enum Ready {
+pub enum Ready<'a> {
     /// The code of the kernel's last launch, which is held without counting a reference.
-    Last(Guard<Option<Arc<Last>>>),
+    Last(&'a Arc<Kernel>),
     /// Any code.
     Other(Arc<Kernel>),
 }
 
-impl Ready {
-    /// The kernel, which every value that a program returns has.
-    pub fn kernel(&self) -> Option<&Kernel> {
+impl Ready<'_> {
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
         match self {
-            Ready::Last(last) => last.as_ref().map(|last| &*last.1),
-            Ready::Other(kernel) => Some(kernel),
+            Ready::Last(kernel) => kernel,
+            Ready::Other(kernel) => kernel,
         }
     }
 
     /// The kernel, to be kept.
-    pub fn kept(self) -> Option<Arc<Kernel>> {
+    pub fn kept(self) -> Arc<Kernel> {
         match self {
-            Ready::Last(last) => last.as_ref().map(|last| Arc::clone(&last.1)),
-            Ready::Other(kernel) => Some(kernel),
+            Ready::Last(kernel) => Arc::clone(kernel),
+            Ready::Other(kernel) => kernel,
         }
     }
 }
@@ -64,12 +64,16 @@ struct Entry {
     code: Arc<Kernel>,
     /// Baseline code; optimised code is being compiled.
     first: bool,
+    /// The code with its specialisation, once it was requested and final. It is never replaced.
+    last: Option<Arc<Last>>,
 }
 
 /// The code of one kernel, by specialisation.
 #[derive(Default)]
 pub(crate) struct Codes {
-    last: ArcSwapOption<Last>,
+    /// Null, or the `last` of an entry in `all`: a launch finds its code with one load.
+    last: AtomicPtr<Last>,
+    /// Entries are never removed.
     all: Mutex<HashMap<Specialisation, Entry>>,
     better: Condvar,
 }
@@ -86,9 +90,10 @@ impl Codes {
     }
 
     /// The code that was requested last, if it is for `spec` and final.
-    pub fn known(&self, spec: Specialisation) -> Option<Ready> {
-        let last = self.last.load();
-        last.as_ref().is_some_and(|last| last.0 == spec).then_some(Ready::Last(last))
+    pub fn known(&self, spec: &Specialisation) -> Option<Ready<'_>> {
+        // SAFETY: null, or what an entry holds, which is neither removed nor replaced while `self` lives.
+        let last = unsafe { self.last.load(Ordering::Acquire).as_ref() }?;
+        (last.0 == *spec).then_some(Ready::Last(&last.1))
     }
 
     /// The code for `spec`, compiled if missing, and the remaining work if it is baseline code. Callers that
@@ -99,23 +104,24 @@ impl Codes {
         brief: bool,
         make: impl FnOnce() -> Option<(Kernel, Option<Rest>)>,
     ) -> Option<(Arc<Kernel>, Option<Rest>)> {
-        if let Some(code) = self.known(spec).and_then(Ready::kept) {
-            return Some((code, None));
+        if let Some(code) = self.known(&spec) {
+            return Some((code.kept(), None));
         }
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let hash_map::Entry::Vacant(entry) = all.entry(spec) {
             let (code, rest) = make()?;
             let code = Arc::new(code);
-            entry.insert(Entry { code: code.clone(), first: rest.is_some() });
+            entry.insert(Entry { code: code.clone(), first: rest.is_some(), last: None });
             if rest.is_some() {
                 return Some((code, rest));
             }
         }
         let worse = |all: &mut HashMap<_, Entry>| !brief && all.get(&spec).is_some_and(|entry| entry.first);
-        let all = self.better.wait_while(all, worse).unwrap_or_else(PoisonError::into_inner);
-        let Entry { code, first } = all.get(&spec)?;
-        if !first {
-            self.last.store(Some(Arc::new((spec, code.clone()))));
+        let mut all = self.better.wait_while(all, worse).unwrap_or_else(PoisonError::into_inner);
+        let Entry { code, first, last } = all.get_mut(&spec)?;
+        if !*first {
+            let last = last.get_or_insert_with(|| Arc::new((spec, code.clone())));
+            self.last.store(Arc::as_ptr(last).cast_mut(), Ordering::Release);
         }
         Some((code.clone(), None))
     }

@@ -274,7 +274,7 @@ impl Program {
         spec: Specialisation,
         threads: u64,
     ) -> Option<Arc<Kernel>> {
-        self.soon(kernel, spec, threads, |_| ())?.kept()
+        Some(self.soon(kernel, spec, threads, |_| ())?.kept())
     }
 
     /// As [`Program::kernel_soon`]. If the kernel must be compiled, the kernels that follow it in the module
@@ -285,8 +285,13 @@ impl Program {
         kernel: FuncId,
         spec: Specialisation,
         threads: u64,
-    ) -> Option<Ready> {
+    ) -> Option<Ready<'_>> {
         self.soon(kernel, spec, threads, |brief| beside::compile(self, kernel, spec, brief))
+    }
+
+    /// The code of the kernel's last launch if that was of the same shape: nearly every launch finds it here.
+    pub fn known(&self, kernel: FuncId, spec: &Specialisation) -> Option<Ready<'_>> {
+        self.codes.get(kernel.index())?.as_ref()?.known(spec)
     }
 
     /// `missed` is called if the kernel must be compiled, with whether the launch is brief.
@@ -296,10 +301,8 @@ impl Program {
         spec: Specialisation,
         threads: u64,
         missed: impl Fn(bool),
-    ) -> Option<Ready> {
-        // Nearly every launch finds the code of the kernel's last launch, so this check comes first.
-        let codes = self.codes.get(kernel.index())?.as_ref()?;
-        if let Some(code) = codes.known(spec) {
+    ) -> Option<Ready<'_>> {
+        if let Some(code) = self.known(kernel, &spec) {
             return Some(code);
         }
         let brief = beside::brief(self, kernel, threads);

@@ -38,7 +38,7 @@ fn small_kernels_that_fit_the_launch_are_compiled() {
     ]);
     let (grid, block) = ([1; 3], [32, 1, 1]);
     let made = program.kernel_and_others(ids[1], Specialisation::of_launch(grid, block), 32);
-    let made = made.and_then(Ready::kept).expect("a kernel");
+    let made = made.map(Ready::kept).expect("a kernel");
     assert!(made.report.is_some(), "{:?}", made.refused);
     // One kernel for each remaining processor, in module order.
     let room = std::thread::available_parallelism().map_or(0, |n| n.get() - 1);

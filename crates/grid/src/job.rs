@@ -51,7 +51,7 @@ pub(crate) struct Job<'a> {
     pub workspace: Aligned<Workspace>,
     /// `%nsmid`.
     pub multiprocessors: u32,
-    /// Number of workers that took part.
+    /// Number of workers that took part, the caller included.
     pub took_part: AtomicU32,
     /// Number of called workers that take part now.
     called: AtomicU32,
@@ -85,7 +85,7 @@ impl<'a> Job<'a> {
             slot: AtomicU32::new(0),
             workspace: Aligned::default(),
             multiprocessors: workers,
-            took_part: AtomicU32::new(0),
+            took_part: AtomicU32::new(1),
             called: AtomicU32::new(0),
         }
     }

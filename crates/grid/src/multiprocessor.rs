@@ -97,7 +97,6 @@ impl Multiprocessor {
     /// Takes part in a launch until no block is left. The caller's machine gets `pool`, so that it can call
     /// other workers.
     pub(crate) fn run(&mut self, job: &Job, pool: Option<&Pool>) {
-        job.took_part.fetch_add(1, Ordering::Relaxed);
         self.link.job = std::ptr::from_ref(job).cast();
         self.link.pending.replace(None);
         self.gate.interrupt.store(false, Ordering::Relaxed);

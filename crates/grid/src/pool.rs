@@ -191,6 +191,7 @@ impl Pool {
                 && !job.has_failed()
                 && job.admit()
             {
+                job.took_part.fetch_add(1, Ordering::Relaxed);
                 job.join(multiprocessor.gate());
                 multiprocessor.run(job, None);
                 if job.has_failed() {

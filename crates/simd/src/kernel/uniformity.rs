@@ -202,6 +202,7 @@ pub struct Specialisation {
 
 impl Specialisation {
     /// The specialisation for a launch of this shape.
+    #[inline]
     pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
         let small = grid.iter().zip(&block).all(below);
@@ -210,6 +211,7 @@ impl Specialisation {
     }
 
     /// The same for a launch with or without clusters.
+    #[inline]
     #[must_use]
     pub fn in_clusters(self, clusters: bool) -> Specialisation {
         Specialisation { clusters, ..self }
