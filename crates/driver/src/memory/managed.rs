@@ -97,14 +97,9 @@ impl Advice {
 const PAGE: u64 = 4096;
 
 /// The advice given for the parts of an allocation: each part begins at the offset and ends at the next one.
-#[derive(Clone, Debug)]
+/// What lies before the first has no advice.
+#[derive(Clone, Debug, Default)]
 pub struct Parts(BTreeMap<u64, Advice>);
-
-impl Default for Parts {
-    fn default() -> Self {
-        Parts(BTreeMap::from([(0, Advice::default())]))
-    }
-}
 
 impl Parts {
     /// The advice at an offset.
@@ -120,8 +115,8 @@ impl Parts {
         }
         self.0.range_mut(from..to).for_each(|part| change(part.1));
         // Parts that are alike become one.
-        let mut before = None;
-        self.0.retain(|_, advice| before.replace(*advice) != Some(*advice));
+        let mut before = Advice::default();
+        self.0.retain(|_, advice| std::mem::replace(&mut before, *advice) != *advice);
     }
 
     /// What the bytes from one offset to another have in common.
@@ -279,11 +274,11 @@ mod tests {
         let read_mostly = |parts: &Parts, from, to| parts.between(from, to).read_mostly;
         assert!(read_mostly(&parts, 4096, 8192) && read_mostly(&parts, 8191, 8192));
         assert!(!read_mostly(&parts, 4095, 8192) && !read_mostly(&parts, 4096, 8193));
-        assert_eq!(parts.0.len(), 3);
+        assert_eq!(parts.0.len(), 2);
         parts.change(0, 1 << 20, |advice| advice.accessed_by = 3);
         parts.change(0, 4096, |advice| advice.accessed_by = 2);
         assert_eq!((parts.between(0, 1 << 20).accessed_by, parts.between(4096, 9000).accessed_by), (2, 3));
         parts.change(0, 1 << 20, |advice| *advice = Advice::default());
-        assert_eq!(parts.0.len(), 1, "parts that are alike are one");
+        assert_eq!(parts.0.len(), 0, "parts without advice are not kept");
     }
 }

@@ -229,7 +229,7 @@ impl Stream {
     ///
     /// All operations are run or queued here. The function is inlined where an operation is constructed, so
     /// that a brief one runs without being moved.
-    #[inline]
+    #[inline(always)]
     pub fn submit(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<()> {
         if capture::active() {
             return self.submit_unless_captured(operation, policy);
@@ -246,11 +246,25 @@ impl Stream {
     }
 
     /// Submits an operation that no capture takes.
-    #[inline]
+    #[inline(always)]
     fn submit_at_last(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
+        match self.run_at_once(&mut operation, policy)? {
+            Some((after, must_end)) => self.submit_later(operation, after, must_end),
+            None => Ok(()),
+        }
+    }
+
+    /// Settles an operation, and runs it if it is brief and nothing is pending. Otherwise returns the points that
+    /// it must wait for, and whether the caller must wait for its end.
+    #[inline]
+    fn run_at_once(
+        self: &Arc<Self>,
+        operation: &mut Operation,
+        policy: Policy,
+    ) -> Result<Option<(SmallVec<[Point; 1]>, bool)>> {
         let mut after = SmallVec::new();
         if operation.settle(self, &mut after)? == Rest::Nothing {
-            return Ok(());
+            return Ok(None);
         }
         let must_end = operation.must_end(policy == Policy::Wait);
         if must_end && self.waits_for_caller() {
@@ -260,9 +274,10 @@ impl Stream {
             && after.is_empty()
             && let Some(now) = self.begin()
         {
-            return self.run_now(&operation, &now);
+            self.run_now(operation, &now)?;
+            return Ok(None);
         }
-        self.submit_later(operation, after, must_end)
+        Ok(Some((after, must_end)))
     }
 
     /// Queues a settled operation.
