@@ -264,15 +264,17 @@ impl Transfer {
         wait: bool,
         pools: Pools,
     ) -> std::result::Result<(), E> {
-        let keeps = self.keeps()?;
+        let keeps = self.keeps();
+        if let Err(error) = keeps {
+            return Err(error.into());
+        }
         let stream = stream()?;
-        if let Some(keeps) = keeps {
-            let (from, to) = (&keeps.0, &keeps.1);
+        if let Ok(Some((from, to))) = keeps {
             let between_devices = pools == Pools::Closed && from.is_device() && to.is_device();
             if between_devices && (from.is_closed(&stream) || to.is_closed(&stream)) {
                 return Err(Error::InvalidValue.into());
             }
-            self.submit(keeps, &stream, Policy::waiting(wait))?;
+            self.submit((from, to), &stream, Policy::waiting(wait))?;
         } else if wait {
             // A copy that waits concerns a capture also if it copies nothing (recorded on an H200).
             stream.check_not_capturing()?;

@@ -281,6 +281,8 @@ impl Stream {
     fn retire(self: &Arc<Self>) {
         self.leave_capture();
         self.retired.store(true, Ordering::SeqCst);
+        // A runner that has not seen this publishes the end of its operation before it gives back the lock.
+        drop(lock(&self.queue));
         self.leave_if_done();
     }
 

@@ -102,8 +102,10 @@ impl AtOnce<'_> {
 
 impl Drop for AtOnce<'_> {
     fn drop(&mut self) {
-        self.stream.ended(self.sequence);
-        self.stream.rest(lock(&self.stream.queue));
+        let queue = lock(&self.stream.queue);
+        // Threads register as waiters under the lock, and look at this after it.
+        self.stream.progress.completed.store(self.sequence, Ordering::Release);
+        self.stream.rest(queue);
     }
 }
 
