@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::fs;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use driver::backend::{
@@ -18,6 +18,7 @@ use grid::{Config, DeviceCall, Heap, Host, Workers};
 use host::options::Options;
 use simd::Specialisation;
 use wave::FuncId;
+use wave::interp::{Interpreter, Probe};
 use wave::launch::{Filled, Shape};
 
 use crate::children::{self, Asked, Children, Family};
@@ -210,7 +211,13 @@ fn refused(program: &program::Program) -> String {
 /// The rules for loading a module alone on `device`.
 pub fn rules(device: &DeviceInfo, settings: &Settings) -> Rules {
     let (major, minor) = device.compute_capability;
-    let shared = device.attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    // Before 9.0 more than the default needs dynamic shared memory. Code for the very architecture (`sm_90a`),
+    // as the driver makes it, may declare as much as a launch may ask for.
+    let limit = match (&device.amd_target, major) {
+        (None, ..9) => attribute::MAX_SHARED_MEMORY_PER_BLOCK,
+        _ => attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+    };
+    let shared = device.attribute(limit);
     Rules {
         engine: settings.engine,
         making: settings.making.clone(),
@@ -547,7 +554,10 @@ impl ModuleCode {
             })?,
             None => run(),
         };
-        ended.map_err(|fault| fault_of(&fault))?;
+        ended.map_err(|mut fault| {
+            self.find_lane(id, &grid, &mut fault);
+            self.told(&fault, depth)
+        })?;
         Ok(around.children.asked())
     }
 }
@@ -572,14 +582,54 @@ fn number() -> u64 {
     start
 }
 
+impl ModuleCode {
+    /// Finds the lane of a fault in compiled code, which makes one access for all lanes of a warp: the block is run
+    /// again by the interpreter, without effects.
+    fn find_lane(&self, kernel: FuncId, launch: &grid::Launch, fault: &mut grid::Fault) {
+        use grid::FaultKind::{IllegalAddress, MisalignedAddress};
+        let is_access = matches!(fault.kind, IllegalAddress | MisalignedAddress) && fault.thread.is_none();
+        let (Some(block), true) = (fault.block, is_access && launch.cluster.is_none()) else { return };
+        let code = Interpreter::new(Arc::clone(self.program.module_of(kernel)), kernel);
+        let Ok(code) = code.map(|code| code.probing(Probe::new(block, launch.grid))) else { return };
+        let one = grid::Launch {
+            code: &code,
+            grid: [1; 3],
+            cooperative: false,
+            most_workers: None,
+            busy: None,
+            ..*launch
+        };
+        if let Err(found) = self.executor.workers().run(&one)
+            && found.kind == fault.kind
+            && fault.line.is_none_or(|line| found.line == Some(line))
+        {
+            let place = fault.place.take().or_else(|| found.place.clone());
+            let block = Some(block);
+            *fault = grid::Fault { block, place, ..*found };
+        }
+    }
+
+    /// A fault for the driver, which names the kernel that the host has launched.
+    fn told(&self, fault: &grid::Fault, depth: u32) -> Fault {
+        static HINTED: AtomicBool = AtomicBool::new(false);
+        let mut message = if depth == 0 { fault.told() } else { fault.to_string() };
+        if fault.line.is_some_and(|line| self.program.lacks_source(line))
+            && !HINTED.swap(true, Ordering::Relaxed)
+        {
+            message += ". Compile with -lineinfo for the source's line, or set ANYWARP_KEEP_PTX to a folder for the PTX";
+        }
+        Fault { kind: kind_of(fault.kind), message }
+    }
+}
+
 /// Number of threads of a launch.
 fn threads(grid: [u32; 3], block: [u32; 3]) -> u64 {
     grid.iter().chain(&block).fold(1, |n, &count| n.saturating_mul(u64::from(count)))
 }
 
-fn fault_of(fault: &grid::Fault) -> Fault {
+fn kind_of(kind: grid::FaultKind) -> FaultKind {
     use grid::FaultKind as G;
-    let kind = match fault.kind {
+    match kind {
         // The hardware reports a stack overflow as an illegal access.
         G::IllegalAddress | G::StackOverflow => FaultKind::IllegalAddress,
         G::MisalignedAddress => FaultKind::MisalignedAddress,
@@ -588,8 +638,7 @@ fn fault_of(fault: &grid::Fault) -> Fault {
         G::Trap | G::InvalidFree | G::Internal => FaultKind::Trap,
         G::OutOfMemory | G::InvalidLaunch => FaultKind::OutOfResources,
         G::Deadlock | G::Timeout => FaultKind::Timeout,
-    };
-    Fault { kind, message: fault.to_string() }
+    }
 }
 
 /// A parameter buffer aligned to 16 bytes, or to 64 if it may contain a tensor map, and its size in bytes.

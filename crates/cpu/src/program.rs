@@ -76,7 +76,8 @@ fn check_shared(module: &Module, rules: &Rules) -> Result<(), LoadError> {
                     "error   : Entry function '{name}' uses too much shared data ({shared:#x} bytes, {most:#x} max)"
                 ),
                 format!(
-                    "kernel {name} declares {shared} bytes of static shared memory; the device has {most} per block"
+                    "kernel {name} declares {shared} bytes of static shared memory; the device allows {most} per \
+                     block. Declare an array as `.extern .shared` and give its size to the launch"
                 ),
             ));
         }
@@ -144,6 +145,11 @@ impl Program {
             Some(source) => format!("{source} (PTX line {line})"),
             None => format!("PTX line {line}"),
         }
+    }
+
+    /// Whether only the PTX tells what is at a line.
+    pub fn lacks_source(&self, line: u32) -> bool {
+        !self.has_addresses && self.source_of(line).is_none()
     }
 
     /// Why a kernel cannot run, if its module has loaded without it.

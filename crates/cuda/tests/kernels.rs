@@ -218,12 +218,86 @@ fn faults_are_sticky_until_a_reset() {
                     let line = "a.cu:42: refuse: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed.\n";
                     assert!(told.contains(line), "{told}");
                 }
-                // The reason is reported with the kernel's name.
-                "trap" => assert!(told.contains("trap in kernel `trap_it`"), "{told}"),
-                "far" => assert!(told.contains("illegal address 0x400000000000 in kernel `store`"), "{told}"),
-                _ => assert!(told.contains("in kernel `store`"), "{told}"),
+                // The reason is reported with the kernel's name, once, and with what would tell more.
+                _ => {
+                    let (kernel, reason) = match case {
+                        "trap" => ("trap_it", "trap, at PTX line "),
+                        "far" => ("store", "illegal address 0x400000000000, at PTX line "),
+                        "null" => ("store", "illegal address 0x0, at PTX line "),
+                        _ => ("store", "misaligned address "),
+                    };
+                    let line = told.lines().find(|line| line.contains(reason)).expect(&told);
+                    assert_eq!(line.matches(kernel).count(), 1, "{told}");
+                    assert!(line.contains(", block (0, 0, 0), thread (0, 0, 0), "), "{told}");
+                    assert_eq!(told.matches("ANYWARP_KEEP_PTX").count(), 1, "{told}");
+                }
             }
         }
+    }
+}
+
+/// The kernel of the test below: threads from number 37 of each block on store far away, after a barrier and with
+/// an effect on memory before it; the last argument says what follows from the addition.
+const FAR: &str = "
+.visible .entry far(.param .u64 p, .param .u64 q) {
+    .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<4>; .shared .b32 s[64];
+    ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q];
+    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;
+    red.global.add.u32 [%d1], 1;
+    mov.u64 %d3, s; mad.wide.u32 %d3, %r1, 4, %d3; st.shared.u32 [%d3], %r1; bar.sync 0;
+    setp.ne.u32 %p, %r2, 5; @%p ret;
+    setp.lt.u32 %p, %r1, 37; @%p ret;
+    mad.wide.u32 %d2, %r1, 4, %d2;
+    .loc 1 23 0
+    st.global.u32 [%d2], %r1; ret;
+}
+.file 1 \"far.cu\"
+";
+
+#[test]
+fn a_fault_names_the_first_thread() {
+    for output in everywhere("a_fault_names_the_first_thread", &[], || {
+        let cuda = Cuda::start();
+        let far = cuda.function(cuda.module(&format!("{HEAD}{FAR}")), "far");
+        let host = Box::leak(Box::new(0u32));
+        let arguments = [U64(&raw mut *host as u64), U64(1 << 46)];
+        assert_eq!(cuda.launch(far, 6, 64, 0, &arguments), 0);
+        call!(cuda.cuCtxSynchronize() => status::ILLEGAL_ADDRESS);
+        // Nothing has run twice.
+        assert!(*host <= 6 * 64, "{host}");
+    }) {
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let place = "at far.cu:23 (PTX line 15), block (5, 0, 0), thread (37, 0, 0), warp 1, lanes 0x00000020: write of 4";
+        let address = format!("illegal address {:#x}, ", (1u64 << 46) + 37 * 4);
+        assert!(told.contains(place) && told.contains(&address), "{told}");
+        // The source's line is there, so nothing is to be done for it.
+        assert!(!told.contains("ANYWARP_KEEP_PTX"), "{told}");
+    }
+}
+
+/// Calls itself without end.
+const RECURSES: &str = "
+.func (.reg .b32 %o) f(.reg .b32 %i);
+.func (.reg .b32 %o) f(.reg .b32 %i) {
+    .reg .b32 %r; add.u32 %r, %i, 1; call (%o), f, (%r); add.u32 %o, %o, %r; ret;
+}
+.visible .entry k(.param .u64 p) {
+    .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [p]; mov.u32 %r, 1; call (%r), f, (%r); st.global.u32 [%d], %r; ret;
+}
+";
+
+#[test]
+fn an_endless_recursion_names_its_limit_and_its_place() {
+    for output in everywhere("an_endless_recursion_names_its_limit_and_its_place", &[], || {
+        let cuda = Cuda::start();
+        let recurses = cuda.function(cuda.module(&format!("{HEAD}{RECURSES}")), "k");
+        let place = cuda.upload(&[0u32]);
+        assert_eq!(cuda.launch(recurses, 1, 1, 0, &[U64(place)]), 0);
+        call!(cuda.cuCtxSynchronize() => status::ILLEGAL_ADDRESS);
+    }) {
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("stack overflow, at PTX line 7, block (0, 0, 0), thread (0, 0, 0)"), "{told}");
+        assert!(told.contains(" bytes of a thread's stack; CU_LIMIT_STACK_SIZE"), "{told}");
     }
 }
 

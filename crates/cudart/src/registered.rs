@@ -80,6 +80,12 @@ fn of(handle: u64) -> Result<Arc<Binary>> {
     read(|all| all.binaries.get(&handle).cloned()).ok_or(Error::INVALID_HANDLE)
 }
 
+/// The program or library that a fat binary lies in, for messages.
+pub fn file(handle: u64) -> String {
+    let file = of(handle).ok().and_then(|binary| host::trust::file_at(binary.wrapper as usize));
+    file.map_or_else(|| "the program".into(), |file| file.display().to_string())
+}
+
 /// Removes a fat binary and everything registered with it.
 pub fn remove(handle: u64) -> Result<()> {
     let gone = write(|all| {

@@ -326,9 +326,8 @@ impl Context {
     pub(crate) fn default_stream_waits(&self, stream: &Arc<Stream>, after: &mut SmallVec<[Point; 1]>) {
         let life = lock(&self.life);
         if stream.kind == Kind::Legacy {
-            after.extend(
-                life.streams.iter().filter(|s| s.kind == Kind::Blocking && !s.idle()).map(Stream::point),
-            );
+            let busy = life.shared.busy.streams();
+            after.extend(busy.iter().filter(|s| s.kind == Kind::Blocking).map(Stream::point));
         } else if !life.legacy.idle() {
             after.push(life.legacy.point());
         }
@@ -352,10 +351,10 @@ impl Context {
 
     /// The streams that have work.
     fn busy_streams(&self) -> SmallVec<[Arc<Stream>; 4]> {
-        let mut busy = SmallVec::new();
         let life = lock(&self.life);
-        for stream in life.streams.iter().chain([&life.legacy]).filter(|stream| !stream.idle()) {
-            busy.push(Arc::clone(stream));
+        let mut busy = life.shared.busy.streams();
+        if !life.legacy.idle() {
+            busy.push(Arc::clone(&life.legacy));
         }
         busy
     }
@@ -545,7 +544,7 @@ pub(crate) fn settled_all() -> Result<()> {
 pub(crate) fn all_idle() -> bool {
     CONTEXTS.all().iter().filter(|context| context.alive()).all(|context| {
         let life = lock(&context.life);
-        life.legacy.idle() && life.streams.iter().all(|stream| stream.idle())
+        life.legacy.idle() && life.shared.busy.streams().is_empty()
     })
 }
 

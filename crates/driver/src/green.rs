@@ -23,9 +23,14 @@ static DESCRIPTIONS: Pointers<Resource> = Pointers::new();
 /// The number of green contexts that were ever made: without any, nothing is looked up.
 static MADE: AtomicUsize = AtomicUsize::new(0);
 /// Streams, by id, with the green contexts that they were made in.
-type Assigned = BTreeMap<u64, (Weak<Stream>, Arc<Green>)>;
+struct Assigned {
+    streams: BTreeMap<u64, (Weak<Stream>, Arc<Green>)>,
+    /// With so many, those that are gone are removed. It is twice the number that were left the last time, so
+    /// that many streams are not searched at each creation.
+    most: usize,
+}
 
-static ASSIGNED: RwLock<Assigned> = RwLock::new(BTreeMap::new());
+static ASSIGNED: RwLock<Assigned> = RwLock::new(Assigned { streams: BTreeMap::new(), most: 0 });
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// Multiprocessors of a device.
@@ -290,7 +295,7 @@ pub fn share_of(stream: &Stream) -> Option<Arc<Green>> {
         return context::current_green().filter(|green| green.context.id() == stream.context_id());
     }
     let assigned = ASSIGNED.read().unwrap_or_else(PoisonError::into_inner);
-    assigned.get(&stream.id).map(|(_, green)| Arc::clone(green))
+    assigned.streams.get(&stream.id).map(|(_, green)| Arc::clone(green))
 }
 
 /// The green context that a context's handle stands for, or for null the one that is current.
@@ -310,7 +315,7 @@ pub fn check_stream(stream: &Stream) -> Result<()> {
 /// Forgets a stream whose handle is destroyed.
 pub fn forget(stream: &Stream) {
     if MADE.load(Ordering::Acquire) != 0 {
-        ASSIGNED.write().unwrap_or_else(PoisonError::into_inner).remove(&stream.id);
+        ASSIGNED.write().unwrap_or_else(PoisonError::into_inner).streams.remove(&stream.id);
     }
 }
 
@@ -361,11 +366,19 @@ impl Green {
         let weak = Arc::downgrade(&stream);
         {
             let mut assigned = ASSIGNED.write().unwrap_or_else(PoisonError::into_inner);
-            assigned.retain(|_, (stream, _)| stream.strong_count() > 0);
-            assigned.insert(stream.id, (Weak::clone(&weak), Arc::clone(self)));
+            if assigned.streams.len() >= assigned.most {
+                assigned.streams.retain(|_, (stream, _)| stream.strong_count() > 0);
+                assigned.most = 2 * assigned.streams.len() + 1;
+            }
+            assigned.streams.insert(stream.id, (Weak::clone(&weak), Arc::clone(self)));
         }
         let mut streams = lock(&self.streams);
-        streams.retain(|stream| stream.strong_count() > 0);
+        // A full list drops those that are gone, and gets room for twice as many.
+        if streams.len() == streams.capacity() {
+            streams.retain(|stream| stream.strong_count() > 0);
+            let live = streams.len();
+            streams.reserve(live + 1);
+        }
         streams.push(weak);
         drop(streams);
         self.order(&Self::own(self.entry)?, &stream)?;

@@ -18,6 +18,8 @@ pub const NVIDIA_DRIVER: &str = "580.159.04";
 pub struct Inventory {
     /// All devices, in the order of their numbers.
     pub devices: Vec<DeviceInfo>,
+    /// Why the devices of a new process have less memory than they were made with.
+    pub limit: Option<&'static str>,
     load: Mutex<Load>,
 }
 
@@ -62,16 +64,18 @@ impl Inventory {
 
     /// These devices.
     pub fn of(mut devices: Vec<DeviceInfo>) -> Inventory {
-        // The driver of this process knows what its address space has left for devices. Before it is
-        // initialised, this is an estimate.
+        // The driver of this process knows what its limits have left for devices. Before it is initialised,
+        // this is an estimate.
         let own = usage::own();
         let bound = if own.is_none() { memory::bound_now() } else { None };
+        let least = bound.map_or(u64::MAX, |bound| bound.bytes);
+        let limit = bound.filter(|_| devices.iter().any(|device| device.total_memory > least));
         for device in &mut devices {
             let share = own.as_ref().and_then(|own| own.share(&device.uuid));
-            let bound = share.map(|share| share.total).or(bound).unwrap_or(u64::MAX);
-            device.total_memory = device.total_memory.min(bound);
+            device.total_memory = device.total_memory.min(share.map_or(least, |share| share.total));
         }
-        Inventory { devices, load: Mutex::new(Load::new(Times::now())) }
+        let limit = limit.map(|bound| bound.what);
+        Inventory { devices, limit, load: Mutex::new(Load::new(Times::now())) }
     }
 
     /// A device's memory, with what all processes use.

@@ -103,7 +103,7 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
             Ok(infos) => (infos, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        let infos = within_address_space(infos);
+        let infos = within_limits(infos);
         let device = |(i, info)| Device::new(i as u32, info);
         let devices: Vec<_> = infos.into_iter().enumerate().map(device).collect();
         usage::start(&devices);
@@ -156,15 +156,15 @@ pub(crate) fn is_forked() -> bool {
     STATE.load(Ordering::Relaxed) == FORKED
 }
 
-/// The devices, with no more memory than the process's address space allows.
-fn within_address_space(mut infos: Vec<device::DeviceInfo>) -> Vec<device::DeviceInfo> {
-    let Some(bound) = memory::bound() else { return infos };
-    for info in infos.iter_mut().filter(|info| info.total_memory > bound) {
+/// The devices, with no more memory than the process's limits allow.
+fn within_limits(mut infos: Vec<device::DeviceInfo>) -> Vec<device::DeviceInfo> {
+    let Some(memory::Bound { bytes, what }) = memory::bound() else { return infos };
+    for info in infos.iter_mut().filter(|info| info.total_memory > bytes) {
         log::say(log::Level::Warn, || {
-            let (had, has) = (info.total_memory >> 20, bound >> 20);
-            format!("the address space is limited (ulimit -v): devices have {has} MiB instead of {had}")
+            let (had, has) = (info.total_memory >> 20, bytes >> 20);
+            format!("{what}: devices have {has} MiB instead of {had}")
         });
-        info.total_memory = bound;
+        info.total_memory = bytes;
     }
     infos
 }

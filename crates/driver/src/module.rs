@@ -86,17 +86,21 @@ pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report)
 /// Why a container with code for other devices cannot run, and what to do about it.
 fn no_text(device: &Device, contents: &image::Contents) -> String {
     let (major, minor) = device.info.compute_capability;
-    if contents.machine_code.is_empty() {
-        return format!(
-            "the image contains no PTX for a device of capability {major}.{minor} (it contains {contents}); compile \
-             for compute_{major}{minor} or earlier, or set ANYWARP_COMPUTE_CAPABILITY"
-        );
+    let missing = format!(
+        "the image contains no PTX for a device of capability {major}.{minor} (it contains {contents})"
+    );
+    // The device can stand for a later one, but machine code cannot run on any.
+    match contents.ptx.iter().find(|&&arch| arch > major * 10 + minor) {
+        Some(later) => format!(
+            "{missing}; set ANYWARP_COMPUTE_CAPABILITY={}.{}, or compile for compute_{major}{minor} or earlier",
+            later / 10,
+            later % 10
+        ),
+        None => format!(
+            "{missing}; machine code cannot run here, so compile with PTX included (nvcc -gencode \
+             arch=compute_{major}{minor},code=compute_{major}{minor})"
+        ),
     }
-    format!(
-        "the image contains no PTX for a device of capability {major}.{minor} (it contains {contents}); machine code \
-         cannot run here, so compile with PTX included (nvcc -gencode \
-         arch=compute_{major}{minor},code=compute_{major}{minor})"
-    )
 }
 
 /// Compiles texts for a device. If `complete`, every symbol must be defined.
@@ -619,5 +623,33 @@ impl Function {
     /// Compiles the kernel now.
     pub fn prepare(&self) {
         self.module.program.prepare(self.index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_for_other_devices_is_told_with_what_to_do() {
+        let info = device::DeviceInfo {
+            name: String::new(),
+            total_memory: 0,
+            multiprocessors: 1,
+            compute_capability: (8, 6),
+            uuid: [0; 16],
+            pci: (0, 0, 0),
+            clock_khz: 0,
+            amd_target: None,
+            attributes: Vec::new(),
+        };
+        let device = Device::new(0, info);
+        let told = |machine_code: &[u32], ptx: &[u32]| {
+            no_text(&device, &image::Contents { machine_code: machine_code.into(), ptx: ptx.into() })
+        };
+        let setting = "; set ANYWARP_COMPUTE_CAPABILITY=9.0, or compile for compute_86 or earlier";
+        assert!(told(&[], &[90, 120]).ends_with(setting));
+        assert!(told(&[90], &[90]).ends_with(setting));
+        assert!(told(&[90], &[]).contains("machine code cannot run here, so compile with PTX included"));
     }
 }

@@ -97,6 +97,13 @@ pub(crate) struct Crash {
     pub overflow: bool,
 }
 
+impl Crash {
+    /// Whether the thread was interrupted, rather than the kernel at fault: faults have codes above 0.
+    pub(crate) fn interrupt(&self) -> bool {
+        self.code == 0
+    }
+}
+
 /// The kernel's id of the calling thread, cached because the system call would be a good part of a small
 /// launch. After a fork, the child looks it up again.
 fn thread_number() -> i32 {

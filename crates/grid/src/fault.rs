@@ -109,13 +109,39 @@ pub(crate) fn thread_index(linear: u32, ntid: [u32; 3]) -> [u32; 3] {
     [linear % x, linear / x % y, linear / x / y]
 }
 
+impl Fault {
+    /// The message without the kernel's name, for those who have named it.
+    pub fn told(&self) -> String {
+        Told(self, false).to_string()
+    }
+}
+
 impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Told(self, true).fmt(f)
+    }
+}
+
+/// A fault's message, and whether the kernel is named in it.
+struct Told<'a>(&'a Fault, bool);
+
+impl std::ops::Deref for Told<'_> {
+    type Target = Fault;
+
+    fn deref(&self) -> &Fault {
+        self.0
+    }
+}
+
+impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind.text())?;
         if let Some(address) = self.address {
             write!(f, " {address:#x}")?;
         }
-        write!(f, " in kernel `{}`", self.kernel)?;
+        if self.1 {
+            write!(f, " in kernel `{}`", self.kernel)?;
+        }
         match (&self.place, self.line) {
             (Some(place), _) => write!(f, ", at {place}")?,
             (None, Some(line)) => write!(f, ", line {line}")?,

@@ -17,7 +17,6 @@ use crate::fault::{Fault, FaultKind, thread_index};
 use crate::job::Job;
 use crate::pace::Sharing;
 use crate::pool::Pool;
-use crate::signals;
 
 /// Maximum number of resident blocks per worker that wait for each other in a launch that is not cooperative.
 const RESIDENTS: usize = 4096;
@@ -452,7 +451,7 @@ impl Multiprocessor {
         let warp = resident.filter(|r| !r.warps.is_empty()).map(|r| r.current.load(Ordering::Relaxed));
         let warp = warp.filter(|_| job.launch.code.suspends());
         let place = code::place(crash.ip);
-        if signals::is_interrupt(crash.signal) {
+        if crash.interrupt() {
             if job.timed_out() {
                 let block = resident.map_or([0; 3], |r| r.block.ctaid);
                 let mut text = format!("block {block:?}");

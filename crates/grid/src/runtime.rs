@@ -34,9 +34,6 @@ pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessib
 /// Bytes of stack that a runtime function may need.
 const ROOM: usize = 64 << 10;
 
-/// The explanation of a stack overflow by calls.
-const TOO_DEEP: &str = "calls nest too deeply";
-
 /// Bytes of a text that are read at once, aligned to this size: they are in one page.
 const PART: usize = 64;
 
@@ -80,6 +77,15 @@ impl<'a> Caller<'a> {
         fault.thread = lanes.filter(|&l| l != 0).map(|l| self.thread(l.trailing_zeros()));
         // The first report is the cause.
         self.link.pending.borrow_mut().get_or_insert(fault);
+    }
+
+    /// The explanation of a stack overflow by calls.
+    fn too_deep(&self) -> String {
+        format!(
+            "calls nest too deeply for the {} bytes of a thread's stack; CU_LIMIT_STACK_SIZE \
+             (cudaLimitStackSize) sets its size",
+            self.block.local_stride
+        )
     }
 
     fn thread(&self, lane: u32) -> [u32; 3] {
@@ -215,7 +221,7 @@ unsafe extern "C" fn builtin(
         }
         Some(Builtin::DeviceCall) => device_call(c, mask, &operands, give),
         Some(Builtin::StackOverflow) => {
-            c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);
+            c.fault(FaultKind::StackOverflow, Some(mask), None, c.too_deep());
             false
         }
         None => {
@@ -472,19 +478,24 @@ unsafe extern "C" fn trap(warp: *mut WarpCtx, mask: u64) {
     });
 }
 
-unsafe extern "C" fn bad_access(warp: *mut WarpCtx, address: u64, size: u32, write: bool, misaligned: bool) {
+unsafe extern "C" fn bad_access(
+    warp: *mut WarpCtx,
+    address: u64,
+    size: u32,
+    write: bool,
+    misaligned: bool,
+    lanes: u64,
+) {
     // SAFETY: the contract of `Runtime::bad_access`.
     let caller = unsafe { Caller::new(warp) };
-    caller.guard(0, |c| {
+    caller.guard(lanes, |c| {
+        let lanes = Some(lanes).filter(|&lanes| lanes != 0);
         let verb = if write { "write" } else { "read" };
+        let detail = format!("{verb} of {size} bytes");
         match (size, misaligned) {
-            (0, _) => c.fault(FaultKind::StackOverflow, None, None, TOO_DEEP),
-            (_, true) => {
-                c.fault(FaultKind::MisalignedAddress, None, Some(address), format!("{verb} of {size} bytes"));
-            }
-            (_, false) => {
-                c.fault(FaultKind::IllegalAddress, None, Some(address), format!("{verb} of {size} bytes"));
-            }
+            (0, _) => c.fault(FaultKind::StackOverflow, lanes, None, c.too_deep()),
+            (_, true) => c.fault(FaultKind::MisalignedAddress, lanes, Some(address), detail),
+            (_, false) => c.fault(FaultKind::IllegalAddress, lanes, Some(address), detail),
         }
         true
     });

@@ -9,7 +9,7 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use host::threads::{FAULTS, Look, Turn};
 
@@ -19,8 +19,18 @@ use crate::guard;
 use crate::handlers::{self, current, install_one};
 use crate::memory::{self, Region};
 
-/// The real-time signal of [`interrupt`]; 0 if none is installed.
+/// The signal of [`interrupt`]; 0 if none is installed.
 static INTERRUPT: AtomicI32 = AtomicI32::new(0);
+
+/// The interrupt of a program that has taken all real-time signals: one of the faults, whose handler is ours
+/// anyway. It is the one that programs handle least.
+const LAST_RESORT: i32 = libc::SIGILL;
+
+/// The value that is sent with [`LAST_RESORT`], by which the handler tells the interrupt from a fault and from
+/// what the program sends.
+fn mark() -> usize {
+    &raw const INTERRUPT as usize
+}
 
 /// Registers of the interrupted thread, in a handler.
 ///
@@ -47,6 +57,12 @@ pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut
     // SAFETY: guaranteed by the caller.
     let (registers, code, address) =
         unsafe { (registers(context), (*info).si_code, (*info).si_addr() as usize) };
+    // SAFETY: a signal with this code has a value.
+    let value = || unsafe { (*info).si_value() }.sival_ptr as usize;
+    if signal == LAST_RESORT && code == libc::SI_QUEUE && value() == mark() {
+        on_interrupt(signal, info, context);
+        return true;
+    }
     if let Some(registers) = registers
         && code > 0
     {
@@ -122,12 +138,8 @@ fn install_interrupt() {
             INTERRUPT.store(signal, Ordering::Release);
         }
         None => {
-            static TOLD: Once = Once::new();
-            TOLD.call_once(|| {
-                tracing::error!(
-                    "all real-time signals are taken: a kernel that never ends cannot be stopped"
-                );
-            });
+            handlers::come_first(&[LAST_RESORT]);
+            INTERRUPT.store(LAST_RESORT, Ordering::Release);
         }
     }
 }
@@ -141,14 +153,31 @@ pub(crate) fn interrupt(gate: &Gate) {
         gate.interrupt.store(true, Ordering::Relaxed);
         // SAFETY: the signal has our handler. For a thread that has ended this is an error; a thread that is
         // elsewhere ignores it.
-        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal) };
+        unsafe {
+            if signal == LAST_RESORT {
+                let sent = Sent { signal, code: libc::SI_QUEUE, value: mark(), ..Sent::default() };
+                libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), thread, signal, &raw const sent);
+            } else {
+                libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal);
+            }
+        }
     }
 }
 
-/// Whether a crash was caused by [`interrupt`].
-pub(crate) fn is_interrupt(signal: i32) -> bool {
-    signal != 0 && signal == INTERRUPT.load(Ordering::Relaxed)
+/// The kernel's `siginfo_t` of a signal that is sent with a value.
+#[repr(C)]
+#[derive(Default)]
+struct Sent {
+    signal: i32,
+    error: i32,
+    code: i32,
+    gap: i32,
+    sender: u64,
+    value: usize,
+    rest: [usize; 12],
 }
+
+const _: () = assert!(size_of::<Sent>() == size_of::<libc::siginfo_t>());
 
 /// The alternate signal stack that we gave a thread.
 struct AltStack {

@@ -207,6 +207,39 @@ fn the_watchdog_stops_what_does_not_end() {
     }
 }
 
+extern "C" fn taken(_: i32) {}
+
+#[test]
+fn the_watchdog_needs_no_real_time_signal() {
+    let status = in_child(|| {
+        for signal in libc::SIGRTMIN()..=libc::SIGRTMAX() {
+            // SAFETY: installs a handler that does nothing.
+            unsafe { libc::signal(signal, taken as *const () as usize) };
+        }
+        let watchdog = Some(Duration::from_millis(50));
+        for count in [1, 2] {
+            let workers = Workers::with(Config { workers: count, watchdog, ..Config::new() });
+            let (forever, illegal) = (Machine::new(FOREVER), Machine::new(ILLEGAL));
+            let calls = |machine: &Machine| {
+                let whole = Blocks(|_: &BlockCtx| {
+                    machine.call(0);
+                    Stop::Done
+                });
+                run(&workers, &whole, 3, 32).unwrap_err().kind
+            };
+            assert_eq!(calls(&forever), FaultKind::Timeout);
+            // The signal still means what it says if it is a fault.
+            assert_eq!(calls(&illegal), FaultKind::IllegalInstruction);
+            assert_eq!(calls(&forever), FaultKind::Timeout);
+        }
+        // What the program sends itself is the program's.
+        // SAFETY: the default action ends the process.
+        unsafe { libc::raise(libc::SIGILL) };
+    });
+    assert!(libc::WIFSIGNALED(status), "status {status:#x}");
+    assert_eq!(libc::WTERMSIG(status), libc::SIGILL);
+}
+
 #[test]
 fn callers_keep_their_floating_point_state() {
     let mut csr = 0u32;

@@ -78,9 +78,96 @@ impl Trusted {
 
 /// Whether users other than the owner and root can write this. Write access for a group counts, unless the
 /// group is root's or has the same number as the owner.
-fn writable_by_others(meta: &Metadata) -> bool {
-    let group = meta.mode() & 0o020 != 0 && meta.gid() != 0 && meta.gid() != meta.uid();
-    group || meta.mode() & 0o002 != 0
+fn writable_by_others(path: &Path, meta: &Metadata) -> io::Result<bool> {
+    let ours = |group| group == 0 || group == meta.uid();
+    if meta.mode() & 0o002 != 0 {
+        return Ok(true);
+    }
+    // If there is a list, these bits are its mask: without them it gives nobody write access.
+    if meta.mode() & 0o020 == 0 {
+        return Ok(false);
+    }
+    Ok(match acl::of(path)? {
+        None => !ours(meta.gid()),
+        Some(entries) => entries.iter().any(|entry| match entry.holder {
+            _ if !entry.writes => false,
+            acl::Holder::User(user) => user != 0 && user != meta.uid(),
+            acl::Holder::Group(group) => !ours(group.unwrap_or(meta.gid())),
+            acl::Holder::Other => true,
+        }),
+    })
+}
+
+/// POSIX access control lists, as the kernel shows them in an extended attribute (`linux/posix_acl_xattr.h`).
+mod acl {
+    use super::{Path, io};
+    use std::ffi::{CStr, CString};
+    use std::os::unix::ffi::OsStrExt;
+
+    pub const ATTRIBUTE: &CStr = c"system.posix_acl_access";
+    pub const VERSION: u32 = 2;
+    /// Tags of entries: a named user, the file's group, a named group. The owner and the mask have others.
+    pub const USER: u16 = 0x02;
+    pub const GROUP_OF_FILE: u16 = 0x04;
+    pub const GROUP: u16 = 0x08;
+    const OWNER: u16 = 0x01;
+    const MASK: u16 = 0x10;
+    const WRITE: u16 = 2;
+
+    /// Whom an entry concerns.
+    #[derive(Clone, Copy)]
+    pub enum Holder {
+        User(u32),
+        /// A group; `None` for the file's.
+        Group(Option<u32>),
+        /// Everybody, or a kind of entry that we do not know.
+        Other,
+    }
+
+    pub struct Entry {
+        pub holder: Holder,
+        pub writes: bool,
+    }
+
+    /// The list of a file without the entries for its owner and the mask; `None` if it has no list.
+    pub fn of(path: &Path) -> io::Result<Option<Vec<Entry>>> {
+        let name = CString::new(path.as_os_str().as_bytes())?;
+        // The kernel's maximum for the value of an attribute.
+        let mut bytes = vec![0u8; 1 << 16];
+        // SAFETY: NUL-terminated names; the kernel writes at most as many bytes as there are.
+        let count = unsafe {
+            libc::getxattr(name.as_ptr(), ATTRIBUTE.as_ptr(), bytes.as_mut_ptr().cast(), bytes.len())
+        };
+        match usize::try_from(count) {
+            Ok(count) => parse(bytes.get(..count).unwrap_or_default()).map(Some).ok_or_else(|| {
+                io::Error::new(io::ErrorKind::InvalidData, "its access control list has an unknown format")
+            }),
+            Err(_) => match io::Error::last_os_error() {
+                error if [Some(libc::ENODATA), Some(libc::ENOTSUP)].contains(&error.raw_os_error()) => {
+                    Ok(None)
+                }
+                error => Err(error),
+            },
+        }
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Vec<Entry>> {
+        let (version, entries) = bytes.split_first_chunk()?;
+        let (entries, []) = entries.as_chunks::<8>() else { return None };
+        (u32::from_le_bytes(*version) == VERSION).then(|| entries.iter().filter_map(entry).collect())
+    }
+
+    fn entry(&[t0, t1, r0, r1, id @ ..]: &[u8; 8]) -> Option<Entry> {
+        let id = u32::from_le_bytes(id);
+        let holder = match u16::from_le_bytes([t0, t1]) {
+            OWNER | MASK => return None,
+            USER => Holder::User(id),
+            GROUP_OF_FILE => Holder::Group(None),
+            GROUP => Holder::Group(Some(id)),
+            _ => Holder::Other,
+        };
+        Some(Entry { holder, writes: u16::from_le_bytes([r0, r1]) & WRITE != 0 })
+    }
 }
 
 /// The uid shown for files of users unknown to this user namespace; inside most sandboxes this includes root.
@@ -114,7 +201,7 @@ fn code_of(path: &Path, trusted: Trusted) -> Result<PathBuf, Distrust> {
         }
         // In a sticky folder such as /tmp users cannot rename each other's files.
         let sticky = above && meta.mode() & libc::S_ISVTX != 0;
-        if writable_by_others(&meta) && !sticky {
+        if !sticky && writable_by_others(place, &meta)? {
             writable.push(place.to_path_buf());
         }
     }
@@ -123,7 +210,11 @@ fn code_of(path: &Path, trusted: Trusted) -> Result<PathBuf, Distrust> {
 
 /// The file that this library's code was loaded from: the driver library, or the program that contains it.
 pub fn own_file() -> Option<PathBuf> {
-    let address = own_file as *const () as usize;
+    file_at(own_file as *const () as usize)
+}
+
+/// The file that is mapped at an address.
+pub fn file_at(address: usize) -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines().find_map(|line| {
         // START-END RIGHTS OFFSET DEVICE INODE PATH, in hexadecimal.
@@ -226,6 +317,68 @@ mod tests {
             assert!(matches!(code(&file), Err(Distrust::Writable(_))));
             chown(&file, None, Some(0)).expect("root may");
             assert!(code(&file).is_ok());
+        }
+    }
+
+    /// Gives a file a list: its owner reads and writes, its group and the mask have these rights, others
+    /// read, and the named users and groups have theirs. `false` where the file system keeps no lists.
+    fn list(path: &Path, group: u16, mask: u16, named: &[(u16, u16, u32)]) -> bool {
+        let own = [(0x01, 6, u32::MAX), (acl::GROUP_OF_FILE, group, u32::MAX)];
+        let rest = [(0x10, mask, u32::MAX), (0x20, 4, u32::MAX)];
+        let mut entries = [&own[..], named, &rest].concat();
+        entries.sort_by_key(|entry| entry.0);
+        let mut bytes = acl::VERSION.to_le_bytes().to_vec();
+        for (tag, rights, id) in entries {
+            bytes.extend(tag.to_le_bytes());
+            bytes.extend(rights.to_le_bytes());
+            bytes.extend(id.to_le_bytes());
+        }
+        let name = std::ffi::CString::new(path.to_str().expect("a plain name")).expect("a plain name");
+        // SAFETY: NUL-terminated names and so many bytes.
+        let done = unsafe {
+            libc::setxattr(name.as_ptr(), acl::ATTRIBUTE.as_ptr(), bytes.as_ptr().cast(), bytes.len(), 0)
+        };
+        let error = io::Error::last_os_error();
+        assert!(done == 0 || error.raw_os_error() == Some(libc::ENOTSUP), "{error}");
+        done == 0
+    }
+
+    #[test]
+    fn users_and_groups_in_an_access_control_list_count_as_others() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path().join("folder");
+        fs::create_dir(&folder).expect("a folder");
+        let file = folder.join("library");
+        fs::write(&file, "x").expect("a file");
+        mode(&folder, 0o755);
+        mode(&file, 0o644);
+        // SAFETY: only returns a number.
+        if user() != 0 && unsafe { libc::getegid() } != user() {
+            return;
+        }
+        /// The group's rights, the mask, named entries, and whether others can write.
+        type Case = (u16, u16, &'static [(u16, u16, u32)], bool);
+        let cases: [Case; 7] = [
+            (6, 6, &[], false),
+            (4, 6, &[(acl::USER, 6, 4242)], true),
+            (4, 4, &[(acl::USER, 6, 4242)], false),
+            (6, 6, &[(acl::USER, 4, 4242)], false),
+            (4, 6, &[(acl::GROUP, 2, 4242)], true),
+            (4, 6, &[(acl::GROUP, 6, 0), (acl::USER, 4, 4242)], false),
+            (4, 6, &[(acl::USER, 4, 4242), (acl::USER, 2, 4243)], true),
+        ];
+        for (group, mask, named, open) in cases {
+            for place in [&file, &folder] {
+                if !list(place, group, mask, named) {
+                    eprintln!("this file system keeps no access control lists: not tested");
+                    return;
+                }
+                let told = code(&file);
+                assert_eq!(matches!(told, Err(Distrust::Writable(_))), open, "{named:?} {mask}: {told:?}");
+                // What the message says to do helps.
+                mode(place, if place == &file { 0o644 } else { 0o755 });
+                assert!(code(&file).is_ok(), "{named:?} {mask}");
+            }
         }
     }
 

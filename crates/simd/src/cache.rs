@@ -27,6 +27,9 @@ use crate::kernel::Report;
 /// Maximum size of the folder in bytes.
 pub const BOUND: u64 = 512 << 20;
 
+/// Maximum size of an object's file. A larger file is not read: whatever wrote it, it must not fill the memory.
+const LARGEST: u64 = BOUND / 8;
+
 /// Age at which a temporary file counts as abandoned by a process that died.
 const LEFT: Duration = Duration::from_secs(3600);
 
@@ -154,9 +157,12 @@ impl Cache {
             }
         };
         let read = || -> Result<(fs::File, Vec<u8>), Distrust> {
-            let mut file = folder.read(&key.file())?;
+            let file = folder.read(&key.file())?;
             let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes)?;
+            // One byte more than it may have: then it is refused as damaged.
+            if file.metadata()?.len() <= LARGEST {
+                (&file).take(LARGEST + 1).read_to_end(&mut bytes)?;
+            }
             Ok((file, bytes))
         };
         let (file, bytes) = match read() {
@@ -188,7 +194,11 @@ impl Cache {
 
     fn write(&self, key: &Key, facts: &Facts, object: &[u8]) -> Result<(), Distrust> {
         let folder = Folder::make_private(&self.folder)?;
-        folder.write(&key.file(), &encode(key, facts, object), 0o600)?;
+        let bytes = encode(key, facts, object);
+        if bytes.len() as u64 > LARGEST {
+            return Err(io::Error::from(io::ErrorKind::FileTooLarge).into());
+        }
+        folder.write(&key.file(), &bytes, 0o600)?;
         // Listing a folder of thousands of files costs more than compiling a kernel, so only one in 64 new
         // objects prunes the cache.
         if key.0.starts_with(['0', '1', '2', '3']) && key.0.ends_with('0') {
@@ -412,6 +422,23 @@ mod tests {
         fs::write(scratch.file(&key), &bytes).expect("writable");
         assert!(cache.get(&key).is_none());
         assert_eq!(cache.clear().expect("clear").removed.len(), 1);
+    }
+
+    #[test]
+    fn an_object_has_a_maximum_size() {
+        let scratch = Scratch::new();
+        let (cache, key, facts) = (&scratch.1, key("large"), Facts::default());
+        let mut object = vec![0u8; usize::try_from(LARGEST).expect("64 bits") - HEADER];
+        cache.put(&key, &facts, &object);
+        assert_eq!(cache.get(&key), Some((facts, object.clone())));
+        object.push(0);
+        // Too large to be stored, and not read where it was stored all the same.
+        cache.clear().expect("clear");
+        cache.put(&key, &facts, &object);
+        assert!(!scratch.file(&key).exists());
+        fs::write(scratch.file(&key), encode(&key, &facts, &object)).expect("writable");
+        fs::set_permissions(scratch.file(&key), fs::Permissions::from_mode(0o600)).expect("ours");
+        assert!(cache.get(&key).is_none());
     }
 
     #[test]

@@ -270,9 +270,15 @@ pub struct Runtime {
     /// Reports a `trap`, whose position is in `warp.line`. The code then stops with [`Stop::Fault`].
     pub trap: unsafe extern "C" fn(warp: *mut WarpCtx, mask: u64),
     /// Reports a memory fault that the code found itself (the interpreter checks every access): address,
-    /// size, whether it is a write, and whether it was only misaligned.
-    pub bad_access:
-        unsafe extern "C" fn(warp: *mut WarpCtx, address: u64, size: u32, write: bool, misaligned: bool),
+    /// size, whether it is a write, whether it was only misaligned, and the lanes (0 if they are not known).
+    pub bad_access: unsafe extern "C" fn(
+        warp: *mut WarpCtx,
+        address: u64,
+        size: u32,
+        write: bool,
+        misaligned: bool,
+        lanes: u64,
+    ),
     /// Whether the `size` bytes at `address` may be read (or written), for code that must not fault, such as
     /// the interpreter.
     pub accessible: unsafe extern "C" fn(warp: *mut WarpCtx, address: u64, size: u32, write: bool) -> bool,

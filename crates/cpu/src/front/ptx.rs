@@ -192,8 +192,10 @@ fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError>
         let (major, minor) = (capability / 10, capability % 10);
         let told = format!(
             "{APPLICATION}, fatal   : .target sm_{} is for newer or other devices than this one of capability \
-             {major}.{minor} (ANYWARP_COMPUTE_CAPABILITY changes it)",
-            target.0
+             {major}.{minor}; set ANYWARP_COMPUTE_CAPABILITY={}.{}",
+            target.0,
+            target.0 / 10,
+            target.0 % 10
         );
         return Err(LoadError::of_device(told.clone(), told));
     }

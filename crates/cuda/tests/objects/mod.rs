@@ -48,6 +48,13 @@ fn many_streams_are_made_and_destroyed() {
             // Work that is still queued in a stream when it is destroyed is completed.
             let place = cuda.upload(&[0u32]);
             call!(cuda.cuMemsetD8Async(place, 7, 4, streams[5]));
+            // What concerns all streams does not take longer with more of them.
+            let mut memory = 0;
+            for _ in 0..5_000 {
+                call!(cuda.cuMemAlloc_v2(&mut memory, 4));
+                call!(cuda.cuMemsetD32_v2(memory, 1, 1));
+                call!(cuda.cuMemFree_v2(memory));
+            }
             for stream in &streams {
                 call!(cuda.cuStreamDestroy_v2(*stream));
             }
@@ -320,16 +327,29 @@ fn an_allocation_does_not_wait_for_a_stream_that_waits_for_the_caller() {
 }
 
 #[test]
-fn a_small_address_space_has_a_small_device() {
-    for kilobytes in [2_000_000u64, 4_000_000] {
-        let kilobytes = kilobytes.to_string();
-        let variables =
-            [("KILOBYTES", kilobytes.as_str()), ("ANYWARP_LOG", "warn"), ("ANYWARP_MEMORY", "16G")];
-        for output in everywhere("objects::a_small_address_space_has_a_small_device", &variables, || {
+fn a_limit_on_memory_makes_a_small_device() {
+    let told = |resource: &str| match resource {
+        "data" => "private memory is limited (ulimit -d)",
+        _ => "the address space is limited (ulimit -v)",
+    };
+    for (resource, kilobytes) in
+        [("space", "2000000"), ("space", "4000000"), ("data", "400000"), ("data", "3000000")]
+    {
+        let variables = [
+            ("RESOURCE", resource),
+            ("KILOBYTES", kilobytes),
+            ("ANYWARP_LOG", "warn"),
+            ("ANYWARP_MEMORY", "16G"),
+        ];
+        for output in everywhere("objects::a_limit_on_memory_makes_a_small_device", &variables, || {
+            let resource = match std::env::var("RESOURCE").as_deref() {
+                Ok("data") => libc::RLIMIT_DATA,
+                _ => libc::RLIMIT_AS,
+            };
             let limit = std::env::var("KILOBYTES").expect("set").parse::<u64>().expect("a number") << 10;
             let limits = libc::rlimit { rlim_cur: limit, rlim_max: limit };
             // SAFETY: the process belongs to the test.
-            assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limits) }, 0);
+            assert_eq!(unsafe { libc::setrlimit(resource, &limits) }, 0);
             let cuda = Cuda::start();
             let (mut total, mut free) = (0, 0);
             call!(cuda.cuDeviceTotalMem_v2(&mut total, 0));
@@ -347,8 +367,8 @@ fn a_small_address_space_has_a_small_device() {
             }
             call!(cuda.cuMemAlloc_v2(&mut all, total) => 2);
         }) {
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(told.contains("the address space is limited (ulimit -v)"), "{told}");
+            let log = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(log.contains(told(resource)), "{log}");
         }
     }
 }

@@ -160,7 +160,9 @@ fn ptx_for_later_devices_is_told_as_such() {
             let text = format!("{HEAD}.visible .entry k() {{ ret; }}\n");
             let (got, log) = load(&cuda, fatbin(1, 120, 0x11, text.as_bytes(), 0).as_ptr().cast());
             assert_eq!(got, answer);
-            let told = log.contains("(it contains PTX for sm_120); compile for compute_86 or earlier");
+            let told = log.contains(
+                "(it contains PTX for sm_120); set ANYWARP_COMPUTE_CAPABILITY=12.0, or compile for compute_86 or earlier",
+            );
             assert_eq!(told, answer != 0, "{log}");
         });
     }
@@ -452,6 +454,29 @@ fn refused_launches_are_told() {
     for (.., text) in REFUSED {
         assert_eq!(told.matches(text).count(), 1, "{text}\n{told}");
     }
-    let text = "kernel k declares 300000 bytes of static shared memory; the device has 101376 per block";
+    let text = "kernel k declares 300000 bytes of static shared memory; the device allows 49152 per block";
     assert!(told.contains(text), "{told}");
+}
+
+/// ptxas 13.0 refuses more than 48 KiB for `sm_80` to `sm_89`; the JIT of an H200 takes 227 KiB (0x38c00).
+#[test]
+fn static_shared_memory_has_a_limit_by_capability() {
+    const LIMITS: &[(&str, u32)] = &[("8.0", 49152), ("8.6", 49152), ("8.9", 49152), ("9.0", 232_448)];
+    for (capability, limit) in LIMITS {
+        let limit = limit.to_string();
+        let variables = [("ANYWARP_COMPUTE_CAPABILITY", *capability), ("LIMIT", limit.as_str())];
+        isolated("refused::static_shared_memory_has_a_limit_by_capability", &variables, || {
+            let cuda = Cuda::start();
+            let limit: u32 = std::env::var("LIMIT").expect("set").parse().expect("a number");
+            let text = |bytes: u32| {
+                format!(
+                    ".shared .align 4 .b8 a[{}]; .shared .align 4 .b8 b[8]; .shared .align 4 .b8 unused[4096];
+                     .visible .entry k() {{ st.shared.u32 [a], 1; st.shared.u32 [b], 1; ret; }}",
+                    bytes - 8
+                )
+            };
+            assert_eq!(load_text(&cuda, &text(limit)).0, 0);
+            assert_eq!(load_text(&cuda, &text(limit + 4)).0, INVALID_PTX);
+        });
+    }
 }

@@ -58,7 +58,9 @@ pub extern "C" fn __cudaInitModule(handle: u64) -> u8 {
     guarded(0, || match registered::load(handle) {
         Ok(()) => 1,
         Err(error) => {
-            said("a module", Text::at(c"".as_ptr() as u64), Err(error));
+            let text = error::text(error.0).to_string_lossy();
+            let file = registered::file(handle);
+            log::say(Level::Error, || format!("the device code in {file} cannot be loaded: {text}"));
             0
         }
     })

@@ -10,6 +10,7 @@ pub mod copy;
 pub mod decompress;
 mod files;
 pub mod format;
+pub mod limit;
 pub mod managed;
 pub mod multicast;
 mod planar;
@@ -34,8 +35,8 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::stream::Stream;
 use crate::{shared, usage};
+pub(crate) use limit::{Bound, bound, bound_now};
 use space::For;
-pub(crate) use space::{bound, bound_now};
 
 /// The kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

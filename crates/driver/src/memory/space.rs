@@ -16,11 +16,12 @@ use crate::handle::lock;
 use crate::log;
 
 use super::files::Files;
+use super::limit;
 
 /// The alignment of small allocations.
 const UNIT: u64 = 512;
 /// The size of blocks of small allocations, and the alignment of large ones.
-const BLOCK: u64 = 2 << 20;
+pub(super) const BLOCK: u64 = 2 << 20;
 /// Allocations of this size or more have their own pages.
 pub(super) const LARGE: u64 = 1 << 20;
 pub(super) const PAGE: u64 = 4096;
@@ -117,7 +118,7 @@ fn space() -> Option<&'static Mutex<Space>> {
     static SPACE: OnceLock<Option<Mutex<Space>>> = OnceLock::new();
     SPACE
         .get_or_init(|| {
-            let most = within_limit().unwrap_or(u64::MAX).min(MOST);
+            let most = limit::address_space().unwrap_or(u64::MAX).min(MOST);
             let sizes = std::iter::successors(Some(most), |size| Some(size / 2 / BLOCK * BLOCK));
             let reserved = sizes
                 .take_while(|size| *size >= 2 * BLOCK)
@@ -144,47 +145,11 @@ fn space() -> Option<&'static Mutex<Space>> {
 }
 
 /// The maximum reservation in bytes.
-const MOST: u64 = 1 << 43;
+pub(super) const MOST: u64 = 1 << 43;
 
-/// Address space that the process needs besides: LLVM, stacks, shared and local memory of blocks, the program
-/// itself.
-const BESIDE: u64 = 768 << 20;
-
-/// The maximum reservation under the process's address space limit; `None` without a limit.
-fn within_limit() -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: the call only fills the structure.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
-    if !known || limit.rlim_cur == libc::RLIM_INFINITY {
-        return None;
-    }
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let used = pages.split(' ').next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * PAGE;
-    Some(share_of(limit.rlim_cur.saturating_sub(used)))
-}
-
-/// The bytes of an address space of this size that device memory may take.
-fn share_of(left: u64) -> u64 {
-    let beside = (left / 4).max(BESIDE.min(left / 2));
-    (left - beside) / BLOCK * BLOCK
-}
-
-/// The largest number of arenas of the C library's `malloc` in a process whose address space is limited. Each
-/// takes 64 MiB of addresses, and by default every thread has its own.
-const ARENAS: i32 = 2;
-
-/// The maximum memory of all devices together, if the process's address space is limited.
-pub(crate) fn bound() -> Option<u64> {
-    within_limit()?;
-    // SAFETY: the call only sets a number.
-    unsafe { libc::mallopt(libc::M_ARENA_MAX, ARENAS) };
-    // If there is no address space at all, allocations report it.
-    space().map(|_| RESERVED.1.load(Ordering::Acquire) - BLOCK)
-}
-
-/// About what [`bound`] would be, without reserving anything.
-pub(crate) fn bound_now() -> Option<u64> {
-    within_limit().map(|most| most.min(MOST).saturating_sub(BLOCK))
+/// The bytes of the reservation, which is made now if it does not exist yet; `None` if it cannot be made.
+pub(super) fn reserved() -> Option<u64> {
+    space().map(|_| RESERVED.1.load(Ordering::Acquire))
 }
 
 /// Reserves addresses, at `hint` if nothing is mapped there.
@@ -407,14 +372,6 @@ mod tests {
         r.give_part(2 * BLOCK - 512, 512);
         r.give_part(BLOCK, BLOCK - 512);
         assert_eq!((r.take(BLOCK), r.take(BLOCK), r.take(1)), (Some(BLOCK), Some(2 * BLOCK), None));
-    }
-
-    #[test]
-    fn a_limit_leaves_room_for_the_rest() {
-        assert_eq!(share_of(0), 0);
-        assert_eq!(share_of(256 << 20), 128 << 20);
-        assert_eq!(share_of(2 << 30), (2 << 30) - BESIDE);
-        assert_eq!(share_of(100 << 30), 75 << 30);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Work in a stream is a value, an [`Operation`]. Operations run in submission order. An operation that
 //! depends on another stream holds the [`Point`] in that stream that it waits for.
 
+mod busy;
 pub mod capture;
 mod dispatch;
 mod hosted;
@@ -21,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::memory;
 
+use busy::Busy;
 use dispatch::dispatcher;
 
 pub use hosted::{in_host_function, take_refused};
@@ -166,6 +168,8 @@ pub(crate) struct Shared {
     pub many_streams: AtomicBool,
     /// The legacy stream.
     pub legacy: OnceLock<Weak<Stream>>,
+    /// The other streams that may have work.
+    pub busy: Busy,
 }
 
 impl Shared {

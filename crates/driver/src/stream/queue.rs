@@ -59,6 +59,8 @@ pub(super) struct Queue {
     running: bool,
     /// Whether the stream is on the dispatchers' list.
     listed: bool,
+    /// Whether it is on its context's list of streams that may have work.
+    pub(super) busy: bool,
 }
 
 impl Queue {
@@ -333,7 +335,7 @@ impl Stream {
             return None;
         }
         queue.running = true;
-        let sequence = self.next_sequence();
+        let sequence = self.next_sequence(&mut queue);
         Some(AtOnce { stream: self, sequence })
     }
 
@@ -357,8 +359,12 @@ impl Stream {
             }
     }
 
-    /// The sequence number of a new operation; the queue is locked.
-    fn next_sequence(&self) -> u64 {
+    /// The sequence number of a new operation.
+    pub(super) fn next_sequence(self: &Arc<Self>, queue: &mut Queue) -> u64 {
+        if !queue.busy && self.kind != Kind::Legacy {
+            queue.busy = true;
+            self.life.busy.add(self);
+        }
         let sequence = self.enqueued.load(Ordering::Relaxed) + 1;
         self.enqueued.store(sequence, Ordering::Release);
         sequence
@@ -369,7 +375,7 @@ impl Stream {
         self.add_waits(&mut after);
         let (sequence, list) = {
             let mut queue = lock(&self.queue);
-            let sequence = self.next_sequence();
+            let sequence = self.next_sequence(&mut queue);
             queue.items.push_back(Item { sequence, after, operation: Some(operation) });
             let list = !queue.listed && !queue.running;
             queue.listed |= list;

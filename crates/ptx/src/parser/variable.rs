@@ -2,7 +2,9 @@
 
 use super::expr::Constant;
 use super::{MAX_DEPTH, MAX_INITIALISED, ModuleName, Parsed, Parser};
-use crate::ast::{Directive, GlobalId, InitValue, Linkage, PtrAttribute, Symbol, SymbolRef, VarId, Variable};
+use crate::ast::{
+    Directive, GlobalId, InitValue, Linkage, PtrAttribute, Symbol, SymbolRef, VarId, Variable, VariableRef,
+};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::lexer::Kind;
 use crate::scope::{Found, Name};
@@ -310,6 +312,21 @@ impl<'s> Parser<'s> {
         let Some(symbol) = self.symbol(name) else {
             return Err(self.unknown_symbol(name, span));
         };
+        let variable = match symbol {
+            Symbol::Global(id) => self.variable(VariableRef::Global(id)),
+            Symbol::Var(id) => self.variable(VariableRef::Var(id)),
+            Symbol::Func(_) | Symbol::Label(_) => None,
+        };
+        // A variable in `.tex` is an older spelling of one in `.global`.
+        let space = variable.map_or(Space::Global, |variable| variable.space);
+        if !matches!(space, Space::Global | Space::Const | Space::Tex) {
+            let message = "Variable used as initial value not in .global or .const state space";
+            let label = format!(
+                "'{}' is in {space}, and its address is not known before a launch",
+                super::shorten(name)
+            );
+            return Err(self.error(ErrorKind::Semantic, span, message, &label));
+        }
         let mut offset = self.offset()?;
         if generic {
             self.expect(b')')?;

@@ -283,7 +283,9 @@ impl Kernel<'_> {
         let runtime = self.field(block, offset::RUNTIME, Type::PTR);
         let report = self.field(runtime, offset::BAD_ACCESS, Type::PTR);
         let flag = |value| Argument { value, note: Note::ZeroExt };
-        let arguments = [warp.into(), address.into(), size.into(), flag(write), flag(Operand::TRUE)];
+        let no_lanes = Operand::int(Type::I64, 0).into();
+        let arguments =
+            [warp.into(), address.into(), size.into(), flag(write), flag(Operand::TRUE), no_lanes];
         self.out.ir.call(Callee::Pointer(report), Type::Void, arguments);
         self.out.ir.ret_void();
         Function {

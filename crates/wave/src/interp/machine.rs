@@ -10,7 +10,7 @@ use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, Order, SReg, Space};
 use crate::types::{Ty, Width};
 
 use super::spin::Seen;
-use super::{Interpreter, eval, memory};
+use super::{Interpreter, Probe, eval, memory};
 
 /// Number of instructions after which another group of lanes gets a turn, length of that turn, and number
 /// after which the warp yields.
@@ -215,6 +215,9 @@ impl Machine<'_> {
         let mut fuel = FUEL;
         loop {
             self.warp.live = self.live();
+            if self.code.probe.as_ref().is_some_and(|probe| !probe.step()) {
+                self.warp.live = 0;
+            }
             if self.warp.live == 0 {
                 return Stop::Done;
             }
@@ -353,7 +356,9 @@ impl Machine<'_> {
             };
             // SAFETY: the runtime's functions are valid for the launch. A size of zero means a stack
             // overflow.
-            unsafe { ((*self.block_ctx().runtime).bad_access)(self.warp, address, 0, true, false) };
+            unsafe {
+                ((*self.block_ctx().runtime).bad_access)(self.warp, address, 0, true, false, 1 << lane)
+            };
             return false;
         }
         self.state.lanes[lane].frames.push(Frame { func, block: Block(0), inst: 0, values, base });
@@ -398,7 +403,16 @@ impl Machine<'_> {
                         new
                     };
                     // SAFETY: `locate` checked the bytes and their alignment.
-                    let old = unsafe { memory::atomic(at, size, &mut change) };
+                    let old = unsafe {
+                        match self.probe_of(lane, at) {
+                            Some(probe) => {
+                                let old = probe.read(at, size);
+                                probe.write(at, size, change(old));
+                                old
+                            }
+                            None => memory::atomic(at, size, &mut change),
+                        }
+                    };
                     if new == old {
                         self.observe(lane, at, old, false);
                     }
@@ -483,7 +497,14 @@ impl Machine<'_> {
                     let Some(f) = self.callee(handle, args.len()) else {
                         // SAFETY: the runtime's functions are valid for the launch.
                         unsafe {
-                            ((*self.block_ctx().runtime).bad_access)(self.warp, handle, 1, false, false)
+                            ((*self.block_ctx().runtime).bad_access)(
+                                self.warp,
+                                handle,
+                                1,
+                                false,
+                                false,
+                                1 << lane,
+                            )
                         };
                         return Flow::Stop(Stop::Fault);
                     };
@@ -576,7 +597,7 @@ impl Machine<'_> {
         let thread = self.thread(lane);
         let limits = self.code.limits;
         // SAFETY: the block's context and runtime are valid (contract of `Code::resume`).
-        unsafe { memory::locate(self.warp, thread, mem, address, size, write, &limits) }.ok()
+        unsafe { memory::locate(self.warp, (lane, thread), mem, address, size, write, &limits) }.ok()
     }
 
     fn load(&mut self, group: u64, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
@@ -590,7 +611,12 @@ impl Machine<'_> {
             for (i, &r) in inst.results.iter().enumerate() {
                 let at = at + i as u64 * u64::from(size);
                 // SAFETY: `locate` checked the bytes.
-                let v = unsafe { memory::read(at, size, at.is_multiple_of(u64::from(size))) };
+                let v = unsafe {
+                    match self.probe_of(lane, at) {
+                        Some(probe) => probe.read(at, size),
+                        None => memory::read(at, size, at.is_multiple_of(u64::from(size))),
+                    }
+                };
                 seen = seen.rotate_left(37) ^ v;
                 self.set(lane, r, v);
             }
@@ -611,15 +637,33 @@ impl Machine<'_> {
             };
             for (i, &v) in inst.args[1..].iter().enumerate() {
                 let bits = self.get(lane, v);
-                // SAFETY: `locate` checked the bytes and their alignment.
-                unsafe { memory::write(at + i as u64 * u64::from(size), size, bits) };
+                let at = at + i as u64 * u64::from(size);
+                match self.probe_of(lane, at) {
+                    Some(probe) => probe.write(at, size, bits),
+                    // SAFETY: `locate` checked the bytes and their alignment.
+                    None => unsafe { memory::write(at, size, bits) },
+                }
             }
         }
         Flow::Next
     }
 
+    /// The probe, for memory that outlives the block.
+    fn probe_of(&self, lane: usize, address: u64) -> Option<&Probe> {
+        let own = |space| {
+            let (start, size) = self.window(lane, space);
+            address.wrapping_sub(start) < size
+        };
+        self.code.probe.as_ref().filter(|_| !own(Space::Shared) && !own(Space::Local))
+    }
+
     fn special(&self, lane: usize, reg: SReg) -> u128 {
         let b = self.block_ctx();
+        let (ctaid, nctaid) = self.code.probe.as_ref().map_or((b.ctaid, b.nctaid), |p| (p.ctaid, p.nctaid));
+        let (id, count) = match self.code.probe {
+            Some(_) => (ctaid, nctaid),
+            None => (b.cluster.id, b.cluster.count),
+        };
         let thread = self.thread(lane) as u32;
         let [nx, ny, _] = b.ntid.map(|n| n.max(1));
         let bit = 1u64 << lane;
@@ -632,18 +676,18 @@ impl Machine<'_> {
             SReg::NtidX => b.ntid[0],
             SReg::NtidY => b.ntid[1],
             SReg::NtidZ => b.ntid[2],
-            SReg::CtaidX => b.ctaid[0],
-            SReg::CtaidY => b.ctaid[1],
-            SReg::CtaidZ => b.ctaid[2],
-            SReg::NctaidX => b.nctaid[0],
-            SReg::NctaidY => b.nctaid[1],
-            SReg::NctaidZ => b.nctaid[2],
-            SReg::ClusterIdX => b.cluster.id[0],
-            SReg::ClusterIdY => b.cluster.id[1],
-            SReg::ClusterIdZ => b.cluster.id[2],
-            SReg::NClusterIdX => b.cluster.count[0],
-            SReg::NClusterIdY => b.cluster.count[1],
-            SReg::NClusterIdZ => b.cluster.count[2],
+            SReg::CtaidX => ctaid[0],
+            SReg::CtaidY => ctaid[1],
+            SReg::CtaidZ => ctaid[2],
+            SReg::NctaidX => nctaid[0],
+            SReg::NctaidY => nctaid[1],
+            SReg::NctaidZ => nctaid[2],
+            SReg::ClusterIdX => id[0],
+            SReg::ClusterIdY => id[1],
+            SReg::ClusterIdZ => id[2],
+            SReg::NClusterIdX => count[0],
+            SReg::NClusterIdY => count[1],
+            SReg::NClusterIdZ => count[2],
             SReg::ClusterCtaidX => b.cluster.ctaid[0],
             SReg::ClusterCtaidY => b.cluster.ctaid[1],
             SReg::ClusterCtaidZ => b.cluster.ctaid[2],
@@ -704,7 +748,8 @@ impl Machine<'_> {
 
     fn builtin(&mut self, group: u64, inst: &Inst, which: Builtin) -> Flow {
         if which == Builtin::NanoSleep {
-            self.warp.sleep = lanes_of(group).map(|l| self.get(l, inst.args[0]) as u32).max().unwrap_or(0);
+            let longest = lanes_of(group).map(|l| self.get(l, inst.args[0]) as u32).max();
+            self.warp.sleep = longest.filter(|_| self.code.probe.is_none()).unwrap_or(0);
             self.advance(group);
             return Flow::Stop(Stop::Yield);
         }
@@ -713,6 +758,12 @@ impl Machine<'_> {
     }
 
     fn call_runtime(&mut self, group: u64, inst: &Inst, number: u32) -> Flow {
+        if let Some(probe) = &self.code.probe {
+            // What the runtime does is seen outside the block.
+            probe.give_up();
+            self.warp.live = 0;
+            return Flow::Stop(Stop::Done);
+        }
         let lanes = self.lanes();
         let mut args = vec![0u64; inst.args.len().max(1) * lanes];
         let mut results = vec![0u64; inst.results.len().max(1) * lanes];

@@ -12,13 +12,13 @@ use super::float;
 #[derive(Debug)]
 pub struct Refused;
 
-/// The host address of `address` in the access's space for a thread, or `Refused`.
+/// The host address of `address` in the access's space for a lane and its thread, or `Refused`.
 ///
 /// # Safety
 /// `warp.block` and its runtime are valid.
 pub unsafe fn locate(
     warp: &mut WarpCtx,
-    thread: u64,
+    (lane, thread): (usize, u64),
     mem: MemMode,
     address: u64,
     size: u32,
@@ -55,7 +55,9 @@ pub unsafe fn locate(
         _ => {
             let at = real.unwrap_or(address);
             // SAFETY: see above.
-            unsafe { ((*block.runtime).bad_access)(warp, at, size, write, misaligned && real.is_some()) };
+            unsafe {
+                ((*block.runtime).bad_access)(warp, at, size, write, misaligned && real.is_some(), 1 << lane)
+            };
             Err(Refused)
         }
     }

@@ -12,6 +12,7 @@ pub mod float;
 pub mod int;
 mod machine;
 pub mod memory;
+mod probe;
 mod spin;
 mod warp;
 
@@ -24,6 +25,7 @@ use crate::module::{FuncId, Module};
 use crate::types::Width;
 
 pub use machine::WarpState;
+pub use probe::Probe;
 
 /// Why a kernel cannot be interpreted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +71,8 @@ pub struct Interpreter {
     limits: memory::Limits,
     /// Offsets of shared variables in this kernel.
     shared: Vec<Option<u64>>,
+    /// The block that runs without effects.
+    probe: Option<Probe>,
 }
 
 impl Interpreter {
@@ -98,7 +102,12 @@ impl Interpreter {
         let local_size = (layout::local_size(&module, kernel) as usize).next_multiple_of(LOCAL_ALIGN);
         let recursive = layout::is_recursive(&module, kernel);
         let width = module.functions[kernel.index()].width;
-        Ok(Interpreter { module, kernel, plans, width, local_size, recursive, limits, shared })
+        Ok(Interpreter { module, kernel, plans, width, local_size, recursive, limits, shared, probe: None })
+    }
+
+    /// The same for one block, which is run without effects on memory.
+    pub fn probing(self, probe: Probe) -> Interpreter {
+        Interpreter { probe: Some(probe), ..self }
     }
 }
 

@@ -172,7 +172,7 @@ impl Flattened {
         }
         func.block_mut(dispatch).term = Terminator::Switch { index: place, targets: places.targets.clone() };
         let mut making = Making { func, dispatch, overflow, stack, registers, places };
-        making.fill_overflow();
+        making.fill_overflow(overflow, regions.get(&first).map_or(Loc::default(), |r| making.loc_of(r)));
         making.fill_start([start, begin], top, &args, first);
         // The distance that a return goes back, if it is the same for all callers.
         let frames: BTreeSet<u64> = regions.values().map(|r| r.frame).collect();
@@ -193,9 +193,15 @@ impl Making {
         b
     }
 
-    fn fill_overflow(&mut self) {
-        let mut b = self.builder(self.overflow, Loc::default());
-        b.emit(Op::Builtin(Builtin::StackOverflow), &[]);
+    /// Where a function begins.
+    fn loc_of(&self, region: &Region) -> Loc {
+        let data = self.func.block(region.entry);
+        data.insts.first().map_or(data.term_loc, |i| i.loc)
+    }
+
+    /// Fills the block for an overflow in the function at `loc`.
+    fn fill_overflow(&mut self, block: Block, loc: Loc) {
+        self.builder(block, loc).emit(Op::Builtin(Builtin::StackOverflow), &[]);
     }
 
     /// Fills the start: the caller of the outermost activation is the exit.
@@ -225,9 +231,10 @@ impl Making {
         let params = &self.func.block(region.entry).params;
         let types: Vec<Ty> = params.iter().map(|&p| self.func.ty(p)).collect();
         let then = BlockCall { block: region.entry, args: self.registers.hold(&types) };
-        let (stack, overflow) = (self.stack, self.overflow);
-        let data = self.func.block(region.entry);
-        let loc = data.insts.first().map_or(data.term_loc, |i| i.loc);
+        // Each function has a block of its own, so that the fault names it.
+        let (stack, overflow) = (self.stack, self.func.new_block());
+        let loc = self.loc_of(region);
+        self.fill_overflow(overflow, loc);
         let mut b = self.builder(block, loc);
         let frame = b.iconst(Ty::I64, u128::from(region.frame));
         let end = b.int(IntOp::Add, stack, frame);
