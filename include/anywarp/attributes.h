@@ -26,8 +26,15 @@
 #define __constant__ __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ __inline__ __attribute__((always_inline))
+/* clang has such variables in HIP's code for AMD alone. Elsewhere the word is an error that says what to write. */
 #if defined(__HIP__) && !defined(__CUDA__)
 #define __managed__ __attribute__((managed))
+#elif defined(__HIP__)
+#define __managed__ \
+    _Pragma("GCC error \"PTX has no __managed__ variables: declare a pointer, set it with hipMallocManaged, and pass it to the kernel (or compile for AMD alone, --arch gfx906)\"")
+#else
+#define __managed__ \
+    _Pragma("GCC error \"anywarp cc has no __managed__ variables: declare a pointer, set it with cudaMallocManaged, and pass it to the kernel\"")
 #endif
 #define ANYWARP_BOTH __host__ __device__
 #define ANYWARP_DEVICE static __inline__ __attribute__((device, always_inline, unused))

@@ -23,19 +23,21 @@ const MOST_UNSIZED: u64 = 512 << 20;
 /// Maximum number of links that lead to a file; Linux has the same limit.
 const MOST_LINKS: usize = 40;
 
+/// Refuses an input of more than `most` bytes.
+pub fn check_size(name: &dyn std::fmt::Display, size: u64, most: u64) -> Result<()> {
+    if size > most {
+        bail!("cannot read {name}: it is larger than {}, the limit of this command", table::bytes(most));
+    }
+    Ok(())
+}
+
 /// Reads an input completely if it has at most `most` bytes.
 fn bounded(mut input: impl Read, name: &dyn std::fmt::Display, size: u64, most: u64) -> Result<Vec<u8>> {
-    let too_long =
-        || format!("cannot read {name}: it is larger than {}, the limit of this command", table::bytes(most));
-    if size > most {
-        bail!(too_long());
-    }
+    check_size(name, size, most)?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size as usize).with_context(|| format!("cannot read {name}"))?;
     input.by_ref().take(most + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > most {
-        bail!(too_long());
-    }
+    check_size(name, bytes.len() as u64, most)?;
     Ok(bytes)
 }
 

@@ -11,6 +11,7 @@ mod amd;
 mod commands;
 mod files;
 mod install;
+mod parts;
 mod scratch;
 mod table;
 

@@ -72,6 +72,58 @@ fn a_bundle_has_the_files_and_each_device_takes_its_own() {
     }
 }
 
+/// The code in bundles and in programs that contain them is compiled and checked without being extracted first.
+#[test]
+fn code_in_bundles_and_programs_is_compiled_and_checked() {
+    let folder = Folder::new("bundle-compile");
+    let text = folder.0.join("k.ptx");
+    fs::write(&text, PTX).expect("a folder");
+    for (name, arguments) in [("plain", &[][..]), ("packed", &["--compress"])] {
+        let bundle = bundled(&folder, name, arguments, &[&text, &object("gfx906")]);
+        // A program holds a bundle in a section of its own.
+        let (source, program) = (folder.0.join("p.s"), folder.0.join(format!("{name}.program")));
+        let held = format!(
+            ".section .hip_fatbin,\"a\"\n.p2align 12\n.incbin \"{bundle}\"\n.text\n.globl main\nmain: ret\n\
+             .section .note.GNU-stack\n"
+        );
+        fs::write(&source, held).expect("a folder");
+        succeed(Command::new("cc").arg("-o").arg(&program).arg(&source));
+        for file in [Path::new(&bundle), &program] {
+            let run = |arguments: &[&str]| {
+                let output = Command::new(ANYWARP).arg(arguments[0]).arg(file).args(&arguments[1..]).output();
+                let output = output.expect("the command starts");
+                let both = [output.stdout, output.stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
+                (output.status.success(), both.concat())
+            };
+            let (good, table) = run(&["compile"]);
+            let heads: Vec<&str> = table.lines().filter(|line| line.starts_with(';')).collect();
+            assert_eq!((good, heads), (true, vec!["; part 1: sm_70", "; part 2: gfx906"]), "{table}");
+            for kernel in ["of_ptx ", "saxpy ", "reverse "] {
+                assert!(table.lines().any(|line| line.starts_with(kernel)), "{table}");
+            }
+            let (good, one) = run(&["compile", "--part", "1", "--emit", "wave"]);
+            assert!(good && one.contains("of_ptx") && !one.contains("saxpy"), "{one}");
+            // A kernel is looked for in all parts.
+            let (good, one) = run(&["compile", "--kernel", "reverse"]);
+            assert!(good && one.contains("reverse") && !one.contains("of_ptx"), "{one}");
+            let (good, none) = run(&["compile", "--kernel", "none"]);
+            assert!(!good && none.contains("has no kernel none in any of its parts"), "{none}");
+            let (good, none) = run(&["compile", "--part", "3"]);
+            assert!(!good && none.contains("has no part 3; it has 2 pieces of code"), "{none}");
+            let (good, checked) = run(&["check", "--jobs", "1"]);
+            assert!(good && checked.contains("modules: 2 loaded"), "{checked}");
+            assert!(
+                checked.contains("kernels: 3 compiled") && checked.contains(", part 2: gfx906"),
+                "{checked}"
+            );
+        }
+    }
+    let output =
+        Command::new(ANYWARP).args(["check", "--jobs", "1", "/bin/true"]).output().expect("it starts");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && told.contains("there is neither PTX nor AMD code in it"), "{told}");
+}
+
 #[test]
 fn what_cannot_be_bundled_is_told() {
     let folder = Folder::new("bundle-refused");

@@ -114,6 +114,18 @@ fn the_first_program() {
     assert_eq!(printed, "0 of 100000 sums are wrong, sum[777] = 1165.5\n");
 }
 
+/// Managed variables, which clang has in HIP's code for AMD's processors.
+#[test]
+fn managed_variables_for_amd() {
+    let folder = Folder::new("cc-managed");
+    let source = "#include <hip/hip_runtime.h>\n#include <cstdio>\n__managed__ int x = 5;\n\
+                  __global__ void more() { x += 1; }\n\
+                  int main() { x *= 2; more<<<1, 1>>>(); hipDeviceSynchronize(); printf(\"%d\\n\", x); }\n";
+    write(&folder, "managed.hip", source);
+    compiled(&["--arch", "gfx906", "-Wno-unused-value", "managed.hip", "-o", "managed"], &folder.0);
+    assert_eq!(succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("managed"))), "11\n");
+}
+
 /// The other examples, with the last line that they print.
 #[test]
 fn the_examples() {
@@ -251,6 +263,20 @@ fn failures_say_what_to_do() {
     write(&folder, "library.cu", "#include <cublas_v2.h>\n");
     let library = told(&["-c", "library.cu"], 1);
     assert!(library.contains("anywarp cc: cublas_v2.h: cuBLAS is a closed library of NVIDIA's"), "{library}");
+    write(&folder, "kernel.cu", KERNEL);
+    let full = told(&["--ptx", "-DOFFSET=3", "kernel.cu", "-o", "/dev/full"], 1);
+    assert_eq!(full, "anywarp: cannot write /dev/full: No space left on device\n");
+    write(&folder, "managed.cu", "__device__ __managed__ int x;\nint main() {}\n");
+    let managed = told(&["managed.cu"], 1);
+    assert!(
+        managed.contains("managed.cu:1:12: error: ") && managed.contains("cudaMallocManaged"),
+        "{managed}"
+    );
+    let managed = told(&["-x", "hip", "managed.cu"], 1);
+    assert!(
+        managed.contains("managed.cu:1:12: error: ") && managed.contains("hipMallocManaged"),
+        "{managed}"
+    );
     let mut bare = Command::new(ANYWARP);
     bare.args(["cc", "wrong.cu"])
         .current_dir(&folder.0)

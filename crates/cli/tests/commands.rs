@@ -101,6 +101,25 @@ fn info_names_variables_that_it_does_not_know() {
     assert!(info["unknown"].as_array().is_some_and(|all| all.contains(&"ANYWARP_WORKER".into())));
 }
 
+/// The memory of devices is that of a program under the same limits, and the reason is told.
+#[test]
+fn info_follows_the_limits_of_the_process() {
+    for (limit, what) in [("-v 4000000", "(ulimit -v)"), ("-d 1000000", "(ulimit -d)")] {
+        let mut command = std::process::Command::new("sh");
+        command.args([
+            "-c",
+            &format!("ulimit {limit}; exec \"$0\" info --json"),
+            env!("CARGO_BIN_EXE_anywarp"),
+        ]);
+        let output = command.envs([("ANYWARP_MEMORY", "64G"), ("ANYWARP_CACHE_DIR", "off")]).output();
+        let info: serde_json::Value =
+            serde_json::from_slice(&output.expect("the command starts").stdout).expect("JSON");
+        let bytes = info["devices"][0]["memory_bytes"].as_u64().expect("a number");
+        assert!((1..4_000_000 << 10).contains(&bytes), "{bytes}");
+        assert!(info["memory_limit"].as_str().is_some_and(|told| told.contains(what)), "{info}");
+    }
+}
+
 /// The reason for per-lane mode is logged at level debug, and not at info.
 #[test]
 fn each_level_tells_what_it_is_for() {

@@ -435,11 +435,20 @@ fn temporary_folders_go_with_the_command() {
 }
 
 #[test]
-fn an_empty_name_of_clang_is_an_error() {
+fn an_empty_name_of_clang_is_an_error_as_an_option_and_none_as_a_variable() {
     let folder = folder("files-no-clang");
-    let mut command = Command::new(ANYWARP);
-    let output = command.args(["cc", "a.cu"]).current_dir(&folder.0).env("ANYWARP_CLANG", "").output();
-    let output = output.expect("it starts");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && told.contains("--clang"), "{told}");
+    let told = |arguments: &[&str], clang: &str| {
+        let mut command = Command::new(ANYWARP);
+        command
+            .args(arguments)
+            .current_dir(&folder.0)
+            .env("ANYWARP_CLANG", clang)
+            .env("PATH", "/nonexistent");
+        let output = command.output().expect("it starts");
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(told(&["cc", "--clang", "", "a.cu"], "").contains("--clang"));
+    assert!(told(&["cc", "a.cu"], "").contains("there is no clang"));
+    assert!(told(&["cc", "a.cu"], "no-such-clang").contains("cannot use no-such-clang"));
 }

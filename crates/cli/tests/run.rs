@@ -45,6 +45,57 @@ fn a_program_that_is_not_there_is_127_and_one_that_cannot_run_126() {
     assert_eq!(run(&["/"]).status.code(), Some(126));
 }
 
+/// Programs of all kinds run, and those that cannot are named with the reason.
+#[test]
+fn programs_of_all_kinds() {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("anywarp-kinds-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let at = |name: &str| folder.join(name);
+    let text = |name: &str| at(name).to_str().expect("a plain name").to_owned();
+    fs::write(at("a.c"), "#include <stdio.h>\nint main(void) { puts(\"runs\"); return 3; }\n")
+        .expect("a file");
+    let builds: [(&str, &[&str]); 5] = [
+        ("pie", &[]),
+        ("fixed", &["-no-pie"]),
+        ("bare", &["-s"]),
+        ("static", &["-static"]),
+        ("free", &["-static-pie"]),
+    ];
+    for (name, options) in builds {
+        let built = Command::new("cc").arg(at("a.c")).args(options).arg("-o").arg(at(name)).status();
+        assert!(built.expect("a C compiler").success());
+        let output = run(&[&text(name)]);
+        assert_eq!(
+            (output.status.code(), &*output.stdout, &*output.stderr),
+            (Some(3), &b"runs\n"[..], &b""[..])
+        );
+    }
+    let put = |name: &str, bytes: &[u8]| {
+        fs::write(at(name), bytes).expect("a file");
+        fs::set_permissions(at(name), fs::Permissions::from_mode(0o755)).expect("ours");
+    };
+    // Without section headers, whose offset and number the header has.
+    let mut sections = fs::read(at("pie")).expect("built");
+    sections[40..48].fill(0);
+    sections[58..64].fill(0);
+    put("sections", &sections);
+    assert_eq!(run(&[&text("sections")]).status.code(), Some(3));
+    put("script", b"#!/bin/sh\nexit 4\n");
+    assert_eq!(run(&[&text("script")]).status.code(), Some(4));
+    let refused = |name: &str, bytes: &[u8], status: i32, reason: &str| {
+        put(name, bytes);
+        let output = run(&[&text(name)]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{told}");
+        assert!(told.lines().count() == 1 && told.contains(reason), "{told}");
+    };
+    refused("cut", &sections[..100], 126, "not a program: it ends before its program headers");
+    refused("nowhere", b"#!/nonexistent/sh\n", 127, "its interpreter");
+    fs::remove_dir_all(&folder).expect("the folder can go");
+}
+
 #[test]
 fn the_driver_is_found_by_name_and_before_other_folders() {
     let output = Command::new(env!("CARGO_BIN_EXE_anywarp"))

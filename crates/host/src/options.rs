@@ -162,8 +162,8 @@ options! {
     /// their compute capability, `8.6` by default; the shared memory per block follows from it
     compute_capability: (u32, u32) = (8, 6), "ANYWARP_COMPUTE_CAPABILITY", Setting, value::capability;
 
-    /// the memory of each device, such as `8G`; never more than the limit on the address space (`ulimit -v`)
-    /// allows
+    /// the memory of each device, such as `8G`; never more than the process's limits (`ulimit -v`, `ulimit -d`)
+    /// allow
     memory: Option<u64> = None, "ANYWARP_MEMORY", Setting, value::size,
         |options| Some(options.memory.map_or("the machine's".into(), value::size_text));
 
@@ -193,6 +193,9 @@ options! {
 
     /// the folder of the driver library that `anywarp run` uses
     lib: Option<PathBuf> = None, "ANYWARP_LIB", Path, path;
+
+    /// the clang that `anywarp cc` runs, as a path or a name in `PATH`; by default the newest in `PATH`
+    clang: Option<PathBuf> = None, "ANYWARP_CLANG", Path, path;
 
     /// as in the hardware's driver: device numbers or UUIDs (`GPU-…`)
     cuda_visible_devices: Option<String> = None, "CUDA_VISIBLE_DEVICES", List, text;
@@ -389,6 +392,7 @@ mod tests {
             ("ANYWARP_WATCHDOG", "0.5"),
             ("ANYWARP_KEEP_PTX", "/k"),
             ("ANYWARP_LIB", "/b"),
+            ("ANYWARP_CLANG", "clang++-19"),
             ("CUDA_VISIBLE_DEVICES", "0"),
             ("CUDA_MODULE_LOADING", "EAGER"),
             ("ROCR_VISIBLE_DEVICES", "1"),
@@ -418,6 +422,7 @@ mod tests {
             watchdog: Some(Duration::from_millis(500)),
             keep_ptx: at("/k"),
             lib: at("/b"),
+            clang: at("clang++-19"),
             cuda_visible_devices: list("0"),
             module_loading: ModuleLoading::Eager,
             rocr_visible_devices: list("1"),
@@ -484,6 +489,7 @@ mod tests {
     fn a_program_with_more_rights_than_its_caller_obeys_no_path() {
         let paths = [
             "ANYWARP_CACHE_DIR",
+            "ANYWARP_CLANG",
             "ANYWARP_KEEP_PTX",
             "ANYWARP_LIB",
             "ANYWARP_LLVM",

@@ -21,7 +21,7 @@ mod arguments;
 mod clang;
 pub(super) mod container;
 mod headers;
-mod missing;
+mod messages;
 
 /// Compile CUDA or HIP C++ (.cu, .hip) for `anywarp run`, with clang and without NVIDIA's or AMD's toolkit
 ///
@@ -35,8 +35,8 @@ pub struct Args {
     /// well; compute_80 by default
     #[arg(long, value_name = "ARCHES")]
     arch: Vec<String>,
-    /// clang 16 or later; by default the newest in PATH
-    #[arg(long, value_name = "PROGRAM", env = "ANYWARP_CLANG")]
+    /// clang 16 or later; by default what ANYWARP_CLANG names, or the newest in PATH
+    #[arg(long, value_name = "PROGRAM")]
     clang: Option<PathBuf>,
     /// Write the PTX of each CUDA or HIP source instead of compiling for the host
     #[arg(long)]
@@ -69,7 +69,8 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     request.verbose |= args.verbose;
     request.ptx |= args.ptx;
     request.arch.splice(0..0, args.arch);
-    let clang = Clang::find(request.clang.as_deref().or(args.clang.as_deref()))?;
+    let named = request.clang.as_ref().or(args.clang.as_ref()).or(options.clang.as_ref());
+    let clang = Clang::find(named.map(PathBuf::as_path))?;
     if request.version {
         writeln!(io::stdout(), "anywarp cc {} with {}", env!("CARGO_PKG_VERSION"), clang.program.display())?;
         let status = Command::new(&clang.program).arg("--version").status();
@@ -136,6 +137,10 @@ impl Job {
         command.args(["-x", read_as.of_clang(), side, "-nogpulib", "-nogpuinc"]);
         if language == Language::Hip {
             command.arg("-D__HIP_PLATFORM_AMD__=1");
+            // clang would take its own headers for the ROCm that it finds on this machine.
+            let mut no_rocm = OsString::from("--rocm-path=");
+            no_rocm.push(self.scratch.path());
+            command.arg(no_rocm);
         }
         if read_as == Language::Cuda {
             // Without a toolkit, clang would assume the launches of CUDA 7.
@@ -157,6 +162,8 @@ impl Job {
     }
 
     fn execute(&self, mut command: Command) -> Result<()> {
+        let mut words = command.get_args().skip_while(|word| *word != "-o");
+        let output = words.nth(1).map(PathBuf::from);
         if self.request.verbose || self.request.dry {
             let words = std::iter::once(command.get_program()).chain(command.get_args());
             let line: Vec<String> = words.map(quoted).collect();
@@ -165,11 +172,18 @@ impl Job {
         if self.request.dry {
             return Ok(());
         }
-        missing::listen(&mut command);
+        messages::listen(&mut command);
         let cannot = || format!("cannot run {}", self.clang.program.display());
         let mut child = command.spawn().with_context(cannot)?;
-        if let Some(messages) = child.stderr.take() {
-            missing::pass_on(messages).context("cannot pass on clang's messages")?;
+        if let Some(told) = child.stderr.take() {
+            let full = messages::pass_on(told).context("cannot pass on clang's messages")?;
+            if let Some(reason) = full {
+                let status = child.wait().with_context(cannot)?;
+                let output = output.map_or_else(|| "its output".into(), |path| path.display().to_string());
+                if !status.success() {
+                    bail!("cannot write {output}: {reason}");
+                }
+            }
         }
         let status = child.wait().with_context(cannot)?;
         if !status.success() {

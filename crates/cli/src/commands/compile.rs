@@ -9,14 +9,15 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use cpu::front::AmdObject;
-use cpu::{Cpu, Effort, LoadError, Program, Rules, Settings, Source, Specialisation, backend, info};
+use cpu::{Cpu, Effort, LoadError, Program, Rules, Settings, Specialisation, backend, info};
 use driver::backend::{Backend, LoadOptions};
 use host::options::Options;
 use simd::View;
 use wave::op::Op;
 use wave::{FuncId, Module};
 
+use crate::commands::extract;
+use crate::parts::{self, Code, Part};
 use crate::{amd, files, table};
 
 /// Compile PTX or AMD code as loading it would, and show the result
@@ -29,8 +30,12 @@ use crate::{amd, files, table};
                         Example: anywarp compile kernel.ptx --kernel reduce --emit asm"
 )]
 pub struct Args {
-    /// The PTX file, AMD code object or bundle of them; `-` is standard input
+    /// A PTX file or AMD code object, or a bundle, fatbin, program, library or archive with such code in it; `-` is
+    /// standard input
     file: PathBuf,
+    /// Of a file with several pieces of code, take only the one with this number
+    #[arg(long, value_name = "N")]
+    part: Option<usize>,
     /// Compile only this kernel
     #[arg(long)]
     kernel: Option<String>,
@@ -232,11 +237,6 @@ impl Unit<'_> {
     }
 }
 
-/// Whether a file that does not load is a program, library, archive or fatbin: it has a NUL before its end.
-pub(crate) fn is_binary(bytes: &[u8]) -> bool {
-    image::until_nul(bytes).len() < bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1)
-}
-
 /// Whether a file is named as sources in CUDA or HIP C++ are.
 fn is_source(file: &std::path::Path) -> bool {
     file.extension()
@@ -255,39 +255,63 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         std::io::stdout().write_all(listing.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
+    let bytes = files::read_or_stdin(&args.file, files::MOST_LIBRARY)?;
     let name = args.file.display().to_string();
     let settings = Settings::of(options);
     let devices = Cpu::new(settings.clone()).devices();
     let device = devices.first().context("there is no device")?;
     let rules = backend::rules(device, &settings);
-    if amd::is_amd(&bytes) {
-        if args.emit == Some(Stage::Ast) {
+    let all = parts::of(&name, &bytes)?;
+    if all.is_empty() {
+        bail!("{name}: {}", extract::nothing(&bytes));
+    }
+    let count = all.len();
+    let mut numbered: Vec<(usize, Part)> = (1..).zip(all).collect();
+    if let Some(part) = args.part {
+        numbered.retain(|(number, _)| *number == part);
+        if numbered.is_empty() {
+            bail!(
+                "{name} has no part {part}; it has {}",
+                if count == 1 { "1 piece of code".into() } else { format!("{count} pieces of code") }
+            );
+        }
+    }
+    each(&args, &name, &numbered, count, &rules)
+}
+
+/// Loads and shows each part. Each has a line with its number and target, if there are several.
+fn each(args: &Args, name: &str, parts: &[(usize, Part)], count: usize, rules: &Rules) -> Result<ExitCode> {
+    let mut code = ExitCode::SUCCESS;
+    let mut out = std::io::stdout();
+    let mut shown_any = false;
+    for (number, part) in parts {
+        if args.emit == Some(Stage::Ast) && matches!(part.code, Code::Amd(_)) {
             bail!("{name} is AMD code, which has no syntax tree; asm-amd prints its instructions");
         }
-        return objects(&args, &name, &bytes, &rules);
-    }
-    let text = ptx::text_of(&bytes);
-    let program = match Program::load_by(&[Source { name: &name, text: &text }], &rules) {
-        Ok(program) => program,
-        Err(_) if is_binary(&bytes) => {
-            bail!(
-                "{name} is not PTX text; `anywarp extract` lists the device code in programs and containers"
-            )
-        }
-        Err(error) => {
-            let code = failed(&name, &error);
-            if is_source(&args.file) {
-                eprintln!(
-                    "{name} is a source: `anywarp cc --ptx` compiles it to PTX, `anywarp cc` to a program"
-                );
+        let title = if count > 1 { format!("part {number}: {}", part.target) } else { String::new() };
+        let module = if count > 1 { format!("{name}, {title}") } else { name.to_owned() };
+        match part.load(&module, rules) {
+            Ok(program) => {
+                let Some(output) = shown(args, &module, &program, part.text(), count > 1)? else { continue };
+                let separator = if shown_any && count > 1 { "\n" } else { "" };
+                let title = if count > 1 { format!("; {title}\n") } else { title };
+                write!(out, "{separator}{title}{output}")?;
+                shown_any = true;
             }
-            return Ok(code);
+            Err(error) => {
+                code = failed(&module, &error);
+                if is_source(&args.file) {
+                    eprintln!(
+                        "{name} is a source: `anywarp cc --ptx` compiles it to PTX, `anywarp cc` to a program"
+                    );
+                }
+            }
         }
-    };
-    let output = shown(&args, &name, &program, &text)?;
-    std::io::stdout().write_all(output.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    }
+    if let (Some(kernel), false, true) = (&args.kernel, shown_any, code == ExitCode::SUCCESS) {
+        bail!("{name} has no kernel {kernel} in any of its parts");
+    }
+    Ok(code)
 }
 
 /// Prints why a module does not load.
@@ -304,42 +328,22 @@ fn failed(name: &str, error: &LoadError) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Every code object of a file: each with its target, if there are several.
-fn objects(args: &Args, name: &str, bytes: &[u8], rules: &Rules) -> Result<ExitCode> {
-    let entries = amd::entries(bytes);
-    if entries.is_empty() {
-        bail!("{name}: {}", amd::NOT_AMD);
-    }
-    let mut code = ExitCode::SUCCESS;
-    for (n, entry) in entries.iter().enumerate() {
-        let loaded = Program::of_code(&AmdObject { name, bytes: &entry.bytes }, rules);
-        let mut output = String::new();
-        if entries.len() > 1 {
-            let separator = if n == 0 { "" } else { "\n" };
-            output = format!("{separator}; {}\n", entry.target());
-        }
-        match loaded {
-            Ok(program) => output += &shown(args, name, &program, "")?,
-            Err(error) => code = failed(name, &error),
-        }
-        std::io::stdout().write_all(output.as_bytes())?;
-    }
-    Ok(code)
-}
-
-/// The table or the output of a stage.
-fn shown(args: &Args, name: &str, program: &Program, text: &str) -> Result<String> {
+/// The table or the output of a stage; `None` for a part of several without the kernel that is asked for.
+fn shown(args: &Args, name: &str, program: &Program, text: &str, several: bool) -> Result<Option<String>> {
     let module = program.module();
     let all: Vec<(FuncId, &str)> = module.kernels().map(|(id, f)| (id, f.name.as_str())).collect();
     let wanted = |name: &str| args.kernel.as_deref().is_none_or(|kernel| kernel == name);
     let kernels: Vec<FuncId> = all.iter().filter(|(_, name)| wanted(name)).map(|(id, _)| *id).collect();
     if let (Some(kernel), true) = (&args.kernel, kernels.is_empty()) {
+        if several {
+            return Ok(None);
+        }
         let names: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
         bail!("{name} has no kernel {kernel}; its kernels are {}", names.join(", "));
     }
     let unit = Unit { program, kernels, block: args.block };
     match args.emit {
-        Some(stage) => unit.stage(stage, args.after.as_deref(), text),
-        None => Ok(unit.table()),
+        Some(stage) => unit.stage(stage, args.after.as_deref(), text).map(Some),
+        None => Ok(Some(unit.table())),
     }
 }

@@ -93,6 +93,12 @@ fn items(bytes: &[u8]) -> Vec<Item> {
     items
 }
 
+/// The PTX texts of a file with the architectures that they are for, in the order in which they are listed.
+pub fn texts(bytes: &[u8]) -> Vec<(Option<u32>, Vec<u8>)> {
+    let text = |item: Item| item.text.map(|text| (item.arch.or_else(|| target(&text)), text));
+    items(bytes).into_iter().filter_map(text).collect()
+}
+
 /// AMD's code objects, from bundles or alone.
 fn amd_row(entry: &amd::Entry) -> Vec<String> {
     let what = match entry.read() {
@@ -166,14 +172,22 @@ fn counted(items: &[Item], objects: &[amd::Entry]) -> String {
     }
 }
 
-/// What device code a file has, and how to get at it.
-pub fn summary(bytes: &[u8]) -> String {
-    let (items, objects) = (items(bytes), amd::entries(bytes));
-    let mut text = counted(&items, &objects);
-    if !items.is_empty() || !objects.is_empty() {
-        text += "; `anywarp extract` lists it, and `anywarp extract -o` writes it to files";
+/// Why a file has nothing that can be compiled.
+pub fn nothing(bytes: &[u8]) -> String {
+    let items = items(bytes);
+    let mut machine: Vec<u32> =
+        items.iter().filter(|i| i.kind == EntryKind::Elf).filter_map(|i| i.arch).collect();
+    machine.sort_unstable();
+    machine.dedup();
+    let list: Vec<String> = machine.iter().map(|arch| format!("sm_{arch}")).collect();
+    match list.as_slice() {
+        [] => "there is neither PTX nor AMD code in it".into(),
+        list => format!(
+            "it has NVIDIA's machine code alone ({}), which Anywarp cannot run; build it with PTX as well, as by \
+             `-gencode arch=compute_80,code=compute_80`",
+            list.join(", ")
+        ),
     }
-    text
 }
 
 /// Runs the subcommand; status 1 if no file has device code.

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use cpu::{Cpu, Making, Settings};
 use driver::backend::Backend;
+use driver::inventory::Inventory;
 use host::options::{Origin, Reading, Row};
 use serde::Serialize;
 use simd::llvm::Llvm;
@@ -29,6 +30,9 @@ struct Info {
     /// The path of `libcuda.so.1`; null if it is not found.
     driver: Option<PathBuf>,
     devices: Vec<Device>,
+    /// Why the devices have less memory than the machine or `ANYWARP_MEMORY` would give them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_limit: Option<&'static str>,
     cpu: Processor,
     /// `compiled` or `interpreter`.
     engine: &'static str,
@@ -125,7 +129,8 @@ fn gather(reading: &Reading) -> Info {
     let settings = Settings::of(&reading.options);
     let Making { target, cache, llvm, .. } = settings.making.clone();
     let engine = settings.engine.name();
-    let devices = Cpu::new(settings).devices().into_iter().enumerate().map(|(ordinal, device)| {
+    let Inventory { devices, limit, .. } = Inventory::of(Cpu::new(settings).devices());
+    let devices = devices.into_iter().enumerate().map(|(ordinal, device)| {
         let ((major, minor), (domain, bus, slot)) = (device.compute_capability, device.pci);
         Device {
             ordinal,
@@ -153,6 +158,7 @@ fn gather(reading: &Reading) -> Info {
         version: env!("CARGO_PKG_VERSION"),
         driver: install::library_folder(&reading.options).ok().map(|folder| folder.join(install::LIBCUDA)),
         devices: devices.collect(),
+        memory_limit: limit,
         cpu: Processor {
             model: model(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -190,6 +196,9 @@ fn text(info: &Info) -> String {
             table::bytes(d.memory_bytes),
             d.pci_bus_id
         );
+    }
+    if let Some(limit) = info.memory_limit {
+        let _ = writeln!(out, "          {limit}, so devices have less memory");
     }
     let _ = writeln!(out, "cpu       {}, {} threads", info.cpu.model, info.cpu.threads);
     let extra = info.cpu.features.iter().map(|f| format!(", {f}")).collect::<String>();

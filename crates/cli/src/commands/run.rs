@@ -9,6 +9,9 @@ use anyhow::{Result, bail};
 use host::options::Options;
 
 use crate::install;
+use program::Finding;
+
+mod program;
 
 /// Run a program with Anywarp's driver
 ///
@@ -72,7 +75,19 @@ pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let Some((program, rest)) = args.program.split_first() else { bail!("no program given") };
     let folder = install::library_folder(options)?;
+    match program::examine(program) {
+        Some(Finding::Broken(reason)) => {
+            eprintln!("anywarp: {}: {reason}", program.to_string_lossy());
+            return Ok(ExitCode::from(126));
+        }
+        Some(Finding::Alone(reason)) => eprintln!("anywarp: {}: {reason}", program.to_string_lossy()),
+        None => {}
+    }
     let error = Command::new(program).args(rest).envs(environment(&folder)).exec();
-    eprintln!("anywarp: {}: {error}", program.to_string_lossy());
-    Ok(ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }))
+    let missing = error.kind() == std::io::ErrorKind::NotFound;
+    match program::not_found(program).filter(|_| missing) {
+        Some(reason) => eprintln!("anywarp: {}: {reason}", program.to_string_lossy()),
+        None => eprintln!("anywarp: {}: {error}", program.to_string_lossy()),
+    }
+    Ok(ExitCode::from(if missing { 127 } else { 126 }))
 }

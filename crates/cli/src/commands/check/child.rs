@@ -7,16 +7,15 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
-use cpu::front::AmdObject;
-use cpu::{Engine, Making, Program, Rules, Source, Specialisation};
+use anyhow::{Context, Result, anyhow};
+use cpu::{Engine, Making, Program, Rules, Specialisation};
 use host::options::Options;
 use simd::Compiled;
 use wave::{FuncId, Function};
 
-use crate::commands::compile::is_binary;
 use crate::commands::extract;
-use crate::{amd, files};
+use crate::files;
+use crate::parts::{self, Part};
 
 use super::row::{Outcome, Row};
 
@@ -95,8 +94,8 @@ fn compile(program: &Program, id: FuncId, function: &Function, mut row: Row) -> 
     row
 }
 
+/// Checks each piece of code in a file. Kernels are counted over all of them.
 fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl Write) -> Result<()> {
-    let first = share.part == 0 && share.known == 0;
     let mut row = Row {
         module: path.into(),
         kernel: String::new(),
@@ -107,8 +106,11 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
         processor: 0.0,
         reason: String::new(),
     };
-    let bytes = match files::read(Path::new(path), files::MOST_PTX) {
-        Ok(bytes) => bytes,
+    let first = share.part == 0 && share.known == 0;
+    let bytes = files::read(Path::new(path), files::MOST_LIBRARY);
+    let parts = bytes.as_ref().map_err(|error| anyhow!("{error:#}")).and_then(|bytes| parts::of(path, bytes));
+    let parts = match parts {
+        Ok(parts) => parts,
         Err(_) if !first => return Ok(()),
         Err(error) => {
             row.reason = format!("{error:#}");
@@ -116,41 +118,45 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
             return Ok(());
         }
     };
-    let objects = if amd::is_amd(&bytes) { amd::entries(&bytes) } else { Vec::new() };
-    if objects.len() > 1 {
-        if first {
-            row.reason = "several code objects; `anywarp extract -o` writes each to a file".into();
-            writeln!(out, "{}", row.line())?;
-        }
-        return Ok(());
+    if parts.is_empty() && first {
+        row.reason = extract::nothing(bytes.as_deref().unwrap_or_default());
+        writeln!(out, "{}", row.line())?;
     }
-    if objects.is_empty() && is_binary(&bytes) {
-        if first {
-            row.reason = format!("not PTX text: {}", extract::summary(&bytes));
-            writeln!(out, "{}", row.line())?;
-        }
-        return Ok(());
+    let mut before = 0;
+    for (number, part) in (1..).zip(&parts) {
+        let module =
+            if parts.len() > 1 { format!("{path}, part {number}: {}", part.target) } else { path.into() };
+        before += check_part(part, Row { module, ..row.clone() }, before, share, work, making, out)?;
     }
-    let text = ptx::text_of(&bytes);
+    Ok(())
+}
+
+/// Checks one piece of code, before which there were so many kernels of the share; returns the number of its own.
+fn check_part(
+    part: &Part,
+    mut row: Row,
+    before: usize,
+    share: Share,
+    work: Work,
+    making: &Making,
+    out: &mut impl Write,
+) -> Result<usize> {
+    // A child that goes on after another one does not repeat the row of a module whose kernels were begun.
+    let first = share.part == 0 && share.known <= before;
     let making = making.clone();
     let rules = Rules { engine: Engine::Compiled, making, complete: false, ..Rules::default() };
-    let (start, before) = (Instant::now(), processor(libc::CLOCK_PROCESS_CPUTIME_ID));
-    let loaded = match objects.first() {
-        Some(object) => Program::of_code(&AmdObject { name: path, bytes: &object.bytes }, &rules),
-        None => Program::load_by(&[Source { name: path, text: &text }], &rules),
-    };
-    if objects.is_empty() {
-        row.size = text.bytes().filter(|&b| b == b';').count() as u64;
-    }
+    let (start, processor_before) = (Instant::now(), processor(libc::CLOCK_PROCESS_CPUTIME_ID));
+    let loaded = part.load(&row.module, &rules);
+    row.size = part.text().bytes().filter(|&b| b == b';').count() as u64;
     row.seconds = start.elapsed().as_secs_f64();
-    row.processor = processor(libc::CLOCK_PROCESS_CPUTIME_ID) - before;
+    row.processor = processor(libc::CLOCK_PROCESS_CPUTIME_ID) - processor_before;
     let program = match loaded {
         Ok(program) => program,
-        Err(_) if !first => return Ok(()),
+        Err(_) if !first => return Ok(0),
         Err(error) => {
             row.reason = error.findings.first().map_or(error.log, |d| d.message.clone());
             writeln!(out, "{}", row.line())?;
-            return Ok(());
+            return Ok(0);
         }
     };
     row.outcome = Outcome::Loaded;
@@ -158,7 +164,8 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
         writeln!(out, "{}", row.line())?;
     }
     let kernels = program.module().kernels().skip(share.part).step_by(share.of);
-    for (id, head) in kernels.skip(share.known) {
+    let count = program.module().kernels().skip(share.part).step_by(share.of).count();
+    for (id, head) in kernels.skip(share.known.saturating_sub(before)) {
         let function = program.module_of(id).functions.get(id.index()).map_or(head, |f| &**f);
         let size = function.blocks.iter().map(|b| b.insts.len() as u64).sum();
         let (kernel, outcome) = (function.name.clone(), Outcome::Skipped);
@@ -174,7 +181,7 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
         };
         writeln!(out, "{}", row.line())?;
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Processes input lines until the input ends.

@@ -1,7 +1,7 @@
-//! What to say about headers that are not here.
+//! clang's messages: what is added to them about headers that are not here, and what a full disk looks like.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::process::{ChildStderr, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// The beginnings of headers' names, and what they belong to.
 const KNOWN: &[(&str, &str)] = &[
@@ -37,11 +37,16 @@ pub fn listen(command: &mut Command) {
     command.stderr(Stdio::piped());
 }
 
-/// Passes messages on, and adds what is known of a header that was not found.
-pub fn pass_on(messages: ChildStderr) -> io::Result<()> {
-    let mut notes = Vec::new();
+/// Passes messages on, and adds what is known of a header that was not found. If clang could not write its output,
+/// which it reports as a crash of its own, returns the reason instead of the dump.
+pub fn pass_on(messages: impl io::Read) -> io::Result<Option<String>> {
+    let (mut notes, mut unwritten) = (Vec::new(), None);
     for line in io::BufReader::new(messages).split(b'\n') {
         let mut line = line?;
+        unwritten = unwritten.or_else(|| not_written(&String::from_utf8_lossy(&line)));
+        if unwritten.is_some() {
+            continue;
+        }
         if let Some(note) = note(&String::from_utf8_lossy(&line))
             && !notes.contains(&note)
         {
@@ -53,7 +58,14 @@ pub fn pass_on(messages: ChildStderr) -> io::Result<()> {
     for note in notes {
         writeln!(io::stderr(), "anywarp cc: {note}")?;
     }
-    Ok(())
+    Ok(unwritten)
+}
+
+/// Why clang could not write its output, from the first line of its report.
+fn not_written(message: &str) -> Option<String> {
+    let (_, reason) = message.split_once("IO failure on output stream: ")?;
+    // What follows resets the colours.
+    Some(reason.split('\u{1b}').next().unwrap_or(reason).trim().to_owned())
 }
 
 /// What to say of a message of clang's.
@@ -68,6 +80,15 @@ fn note(message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_crash() {
+        let told = "\u{1b}[1mfatal error: \u{1b}[0merror in backend: IO failure on output stream: No space left on \
+                    device\u{1b}[0m\nPLEASE submit a bug report\nStack dump:\n0.\tProgram arguments: clang++\n";
+        let reason = pass_on(told.as_bytes()).expect("nothing fails");
+        assert_eq!(reason.as_deref(), Some("No space left on device"));
+        assert_eq!(pass_on("a.cu:1:1: warning: unused\n".as_bytes()).expect("nothing fails"), None);
+    }
 
     #[test]
     fn headers_of_libraries_are_named() {
