@@ -114,6 +114,26 @@ fn the_first_program() {
     assert_eq!(printed, "0 of 100000 sums are wrong, sum[777] = 1165.5\n");
 }
 
+/// With `-lineinfo` a fault names the source's line, and the thread without it as well.
+#[test]
+fn faults_name_their_lines() {
+    let folder = Folder::new("cc-lines");
+    let source = "__global__ void far(int *p) {\n    if (threadIdx.x >= 40)\n        p[threadIdx.x] = 1;\n}\n\
+                  int main() {\n    far<<<2, 64>>>((int *)(1ll << 46));\n    return cudaDeviceSynchronize() != 700;\n}\n";
+    write(&folder, "far.cu", source);
+    for (options, place) in [(&["-lineinfo"][..], "far.cu:3 (PTX line "), (&[], ", at PTX line ")] {
+        compiled(&[options, &["far.cu", "-o", "far"]].concat(), &folder.0);
+        let output = Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("far")).output();
+        let output = output.expect("the command starts");
+        let told = text(&output.stderr);
+        assert!(output.status.success() && told.contains(place), "{told}");
+        assert!(
+            told.contains("illegal address 0x4000000000a0") && told.contains(", thread (40, 0, 0)"),
+            "{told}"
+        );
+    }
+}
+
 /// Managed variables, which clang has in HIP's code for AMD's processors.
 #[test]
 fn managed_variables_for_amd() {
@@ -219,6 +239,16 @@ fn device_code_alone() {
     compiled(&["--ptx", "--arch", "compute_90", "-DOFFSET=3", "kernel.cu"], &folder.0);
     let ptx = fs::read_to_string(folder.0.join("kernel.ptx")).expect("PTX");
     assert!(ptx.contains(".target sm_90") && ptx.contains(".entry _Z3setPii"), "{ptx}");
+    // What is made twice is the same, although our headers lie elsewhere each time.
+    let twice = ["one.ptx", "two.ptx"].map(|name| {
+        compiled(&["--ptx", "-lineinfo", "-DOFFSET=3", "kernel.cu", "-o", name], &folder.0);
+        fs::read_to_string(folder.0.join(name)).expect("PTX")
+    });
+    assert!(
+        twice[0] == twice[1] && twice[0].contains(".loc") && twice[0].contains("\"anywarp-include/anywarp/"),
+        "{}",
+        twice[0]
+    );
     compiled(&["-c", "--arch=compute_75,sm_90", "-DOFFSET=3", "kernel.cu"], &folder.0);
     let listed = succeed(Command::new(ANYWARP).arg("extract").arg(folder.0.join("kernel.o")));
     assert!(listed.contains("sm_75") && listed.contains("sm_90"), "{listed}");

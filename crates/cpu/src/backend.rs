@@ -601,11 +601,9 @@ impl ModuleCode {
         };
         if let Err(found) = self.executor.workers().run(&one)
             && found.kind == fault.kind
-            && fault.line.is_none_or(|line| found.line == Some(line))
         {
-            let place = fault.place.take().or_else(|| found.place.clone());
-            let block = Some(block);
-            *fault = grid::Fault { block, place, ..*found };
+            // Compiled code may make a later access first, so the line may be another one.
+            *fault = grid::Fault { block: Some(block), ..*found };
         }
     }
 
@@ -616,7 +614,8 @@ impl ModuleCode {
         if fault.line.is_some_and(|line| self.program.lacks_source(line))
             && !HINTED.swap(true, Ordering::Relaxed)
         {
-            message += ". Compile with -lineinfo for the source's line, or set ANYWARP_KEEP_PTX to a folder for the PTX";
+            message += ". Compile with -lineinfo (numba: lineinfo=True) for the source's line, or set ANYWARP_KEEP_PTX to a folder for the \
+                 PTX";
         }
         Fault { kind: kind_of(fault.kind), message }
     }

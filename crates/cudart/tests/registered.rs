@@ -5,6 +5,7 @@ mod library;
 use std::ffi::c_void;
 use std::process::Command;
 use std::ptr::{from_ref, null, null_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use libloading::Library;
 
@@ -31,7 +32,7 @@ const PTX: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
     .visible .global .attribute(.managed) .align 4 .u32 shared = 7;\n.visible .entry kernel() { ret; }\n\0";
 
 /// Runs a test in a process of its own with this variable.
-fn alone(name: &str, variable: (&str, &str), test: impl FnOnce(&Library)) {
+fn alone(name: &str, variable: (&str, &str), test: impl FnOnce(&Library)) -> String {
     const CHILD: &str = "ANYWARP_TEST_CHILD";
     if std::env::var(CHILD).as_deref() == Ok(name) {
         // SAFETY: the front's initialiser opens the library beside it, whose initialisers do nothing.
@@ -45,7 +46,9 @@ fn alone(name: &str, variable: (&str, &str), test: impl FnOnce(&Library)) {
         .env(variable.0, variable.1)
         .output()
         .expect("the test's own process");
-    assert!(output.status.success(), "{}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{}\n{errors}", output.status);
+    errors
 }
 
 /// A fat binary with one entry. The fields of its headers by which a loader finds its way are given.
@@ -114,10 +117,32 @@ fn tried(runtime: &Library, wrapper: *const c_void) -> (u32, u32) {
     }
 }
 
+/// Code that a program's managed variables need and that cannot be loaded is named by its file.
+#[test]
+fn code_that_cannot_be_loaded_is_named_by_its_file() {
+    // A wrapper in this program's data.
+    static PLACE: [AtomicU64; 3] = [AtomicU64::new(WRAPPER | 1 << 32), AtomicU64::new(0), AtomicU64::new(0)];
+    let told =
+        alone("code_that_cannot_be_loaded_is_named_by_its_file", ("ANYWARP_LOG", "error"), |runtime| {
+            let (size, payload) = valid();
+            let machine_code = fatbin(size, 2, 64, payload, 0, 0x11, 0);
+            PLACE[1].store(leaked(machine_code), Ordering::Relaxed);
+            // SAFETY: the functions have these signatures; what they are given stays.
+            unsafe {
+                let register = runtime.get::<Register>(b"__cudaRegisterFatBinary\0").expect("a name");
+                let handle = register(from_ref(&PLACE).cast());
+                assert_eq!(runtime.get::<Init>(b"__cudaInitModule\0").expect("a name")(handle), 0);
+            }
+        });
+    let own = std::env::current_exe().expect("the test's own path");
+    let line = format!("the device code in {} cannot be loaded: no kernel image", own.display());
+    assert!(told.contains(&line) && told.contains("machine code for sm_70"), "{told}");
+}
+
 /// Launches of broken code fail, a handle that is gone is none, and the next program's code works.
 #[test]
 fn broken_code_is_refused() {
-    alone("broken_code_is_refused", ("ANYWARP_LOG", "off"), |runtime| {
+    let _ = alone("broken_code_is_refused", ("ANYWARP_LOG", "off"), |runtime| {
         let (size, payload) = valid();
         const RAW: u64 = 0x11;
         let good = || fatbin(size, 1, 64, payload, 0, RAW, 0);

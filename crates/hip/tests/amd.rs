@@ -172,7 +172,8 @@ fn faults_have_addresses() {
         assert_eq!((code, (hip.hipDeviceSynchronize)()), (0, ILLEGAL_ADDRESS));
         return;
     };
-    assert!(told.contains("in kernel `fill`, at 0x") && told.contains(" of the code object"), "{told}");
+    assert!(told.contains("kernel fill: ") && told.contains("illegal address 0x1000, at 0x"), "{told}");
+    assert!(told.contains(" of the code object, block (0, 0, 0), thread (0, 0, 0), "), "{told}");
 }
 
 /// A trap names the lanes that trapped, of a wave of 64 and of 32.

@@ -60,8 +60,17 @@ const RECORDINGS: &[&str] = &[
 ];
 
 /// Groups that are run on a device with the capability of the recorded one.
-const NEWER: &[&str] =
-    &["attr", "cluster", "clusterattr", "clusterlaunch", "clusterocc", "launchattr", "limit", "occupancy"];
+const NEWER: &[&str] = &[
+    "attr",
+    "cluster",
+    "clusterattr",
+    "clusterlaunch",
+    "clusterocc",
+    "launchattr",
+    "limit",
+    "occupancy",
+    "ptxload",
+];
 
 /// Groups that are run on a device with as many multiprocessors as the recorded one, and its capability.
 const WHOLE: &[&str] = &["greensplit", "greendesc", "green", "greenrun"];

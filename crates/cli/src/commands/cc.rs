@@ -128,6 +128,11 @@ impl Job {
     fn clang(&self) -> Command {
         let mut command = Command::new(&self.clang.program);
         command.arg("-Wno-unused-command-line-argument").arg("-isystem").arg(self.include());
+        // The folder has another name each time, which must not stand in what is made.
+        let mut named = OsString::from("-ffile-prefix-map=");
+        named.push(self.include());
+        named.push("=anywarp-include");
+        command.arg(named);
         command
     }
 

@@ -112,10 +112,6 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// nvcc's options without a counterpart that change no result, with whether the next argument is their value.
 const WITHOUT_EFFECT: &[(&str, bool)] = &[
-    ("-G", false),
-    ("--device-debug", false),
-    ("-lineinfo", false),
-    ("--generate-line-info", false),
     ("-use_fast_math", false),
     ("--use_fast_math", false),
     ("--expt-relaxed-constexpr", false),
@@ -297,6 +293,9 @@ impl Request {
                         None => value(name)?.to_string_lossy().into_owned(),
                     };
                     request.for_host_alone(list.split(',').filter(|word| !word.is_empty()));
+                }
+                "-lineinfo" | "--generate-line-info" | "-G" | "--device-debug" => {
+                    request.for_device.push("-gline-directives-only".into());
                 }
                 "-gencode" | "--generate-code" => {
                     let code = match own {
@@ -481,9 +480,9 @@ mod tests {
                     -Xptxas -v --ptxas-options=-O3 -use_fast_math -std=c++17";
         let request = read(line).expect("a command line");
         assert_eq!(request.arch, ["compute_80"]);
-        assert_eq!(request.for_device, ["-std=c++17"]);
+        assert_eq!(request.for_device, ["-gline-directives-only", "-std=c++17"]);
         assert_eq!(request.for_host, ["-Wall", "-O3", "-fopenmp", "-std=c++17"]);
-        let named = ["-lineinfo", "-Xptxas -v", "--ptxas-options -O3", "-use_fast_math"];
+        let named = ["-Xptxas -v", "--ptxas-options -O3", "-use_fast_math"];
         assert_eq!(request.notes, named.map(|option| format!("{option} has no effect here")));
     }
 
