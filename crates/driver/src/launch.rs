@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::device::Environment;
 use crate::green::{self, Green};
 use crate::log;
+use crate::mangled::readable;
 use crate::memory::address;
 use crate::module::Function;
 use crate::occupancy;
@@ -292,7 +293,7 @@ impl Prepared {
                 address::restore();
             }
             log::say(log::Level::Error, || {
-                format!("kernel {}: {error}: {}", function.info().name, fault.message)
+                format!("kernel {}: {error}: {}", readable(&function.info().name), fault.message)
             });
             error
         })

@@ -30,6 +30,7 @@ pub mod launch;
 pub mod library;
 pub mod link;
 pub mod log;
+mod mangled;
 pub mod memory;
 pub mod module;
 pub mod occupancy;

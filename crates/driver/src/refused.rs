@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::device::attribute;
 use crate::launch::Config;
 use crate::log;
+use crate::mangled::readable;
 use crate::module::Function;
 
 /// Why a launch is refused.
@@ -39,7 +40,7 @@ pub fn tell(function: &Function, cause: Cause, why: impl FnOnce() -> String) {
     let bit = 1 << cause as u32;
     if function.told.0.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
         log::say(log::Level::Error, || {
-            format!("kernel {} cannot be launched: {}", function.info().name, why())
+            format!("kernel {} cannot be launched: {}", readable(&function.info().name), why())
         });
     }
 }

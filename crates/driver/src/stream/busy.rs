@@ -9,8 +9,9 @@ use crate::handle::lock;
 
 use super::Stream;
 
-/// A list of this length keeps streams that are idle: a program with few streams enters each of them once.
-const FEW: usize = 16;
+/// A list of this length keeps streams that are idle: a program with few streams enters each of them once, and
+/// looking at them costs less than entering them again.
+const FEW: usize = 4;
 
 /// Streams that had work when they were last looked at or have got some since, without the legacy stream. A
 /// stream is in the list while `Queue::busy` is set, which its queue's lock guards.
@@ -95,14 +96,14 @@ mod tests {
         assert!(shared.busy.streams().is_empty());
         let numbers: Vec<u64> = all.iter().map(begin).collect();
         // One more operation does not list a stream again.
-        begin(&all[7]);
+        begin(&all[3]);
         assert_eq!((shared.busy.streams().len(), length(&shared)), (1000, 1000));
         all.iter().zip(numbers).for_each(|(stream, number)| end(stream, number));
         let left = shared.busy.streams();
-        assert!(left.len() == 1 && Arc::ptr_eq(&left[0], &all[7]));
+        assert!(left.len() == 1 && Arc::ptr_eq(&left[0], &all[3]));
         assert_eq!(length(&shared), 1);
         // Few streams stay in the list when they are idle, and those that are gone are removed.
-        end(&all[7], 2);
+        end(&all[3], 2);
         for stream in &all[..FEW] {
             let number = begin(stream);
             end(stream, number);
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn work_that_was_submitted_before_is_always_found() {
-        let (shared, all) = streams(2 * FEW + 1);
+        let (shared, all) = streams(4 * FEW + 1);
         let (first, rest) = all.split_first().expect("some");
         let ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
