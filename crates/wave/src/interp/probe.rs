@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use super::memory;
 
 /// Instructions of warps after which the block is given up: it may wait for another one.
-const STEPS: u64 = 1 << 18;
+const STEPS: u64 = 1 << 20;
 
 /// The block, and what it has stored.
 #[derive(Debug)]
