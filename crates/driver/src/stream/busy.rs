@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn end(stream: &Stream, sequence: u64) {
-        stream.completed.store(sequence, Ordering::SeqCst);
+        stream.progress.completed.store(sequence, Ordering::SeqCst);
     }
 
     fn length(shared: &Shared) -> usize {
