@@ -13,7 +13,8 @@ use driver::context::Context;
 use driver::handle::lock;
 use driver::library::{self, Library};
 use driver::log::{self, Level};
-use driver::memory::transfer::{Place, Pools, Transfer};
+use driver::memory::rights::Rights;
+use driver::memory::transfer::{Place, Transfer};
 use driver::module::{Function, Module};
 
 use crate::abi::Text;
@@ -158,7 +159,7 @@ impl Binary {
             let pointer = one.memory.to_ne_bytes();
             let transfer = Transfer::line(Place::Device(at), Place::Host(pointer.as_ptr() as u64), 8);
             // SAFETY: the pointer's bytes outlive the copy, which is synchronous.
-            unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true, Pools::Open) }?;
+            unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true, Rights::Ignored) }?;
         }
         Ok(module)
     }

@@ -109,23 +109,21 @@ api! {
         address::unmap_range(start, size as u64)
     }
 
-    /// Devices share access rights: the description that allows most applies to all of them.
     Live Unsafe fn cuMemSetAccess(
         start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize,
     ) {
-        let mut access = 0;
+        let mut wanted = Vec::new();
         for i in 0..count.max(1) {
             let description = descriptions.at(i)?;
-            place(description.location)?;
-            access = access.max(description.flags);
+            wanted.push((place(description.location)?.1, description.flags));
         }
-        address::set_access(start, size as u64, access)
+        address::set_access(start, size as u64, &wanted)
     }
 
     Live Legal fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: CUdeviceptr) {
         flags.required()?;
-        place(location.get()?)?;
-        flags.set(u64::from(address::access_at(at)?));
+        let (_, location) = place(location.get()?)?;
+        flags.set(u64::from(address::access_at(at, location)?));
         Ok(())
     }
 

@@ -4,7 +4,8 @@ use driver::device::Device;
 use driver::memory::array;
 use driver::memory::decompress::{self, Algorithm, Request, Unpack};
 use driver::memory::managed::{self, Location};
-use driver::memory::transfer::{Copy, Place, Pools, Side, Transfer};
+use driver::memory::rights::Rights;
+use driver::memory::transfer::{Copy, Place, Side, Transfer};
 use driver::stream::{Operation, Policy, Stream};
 use driver::{Error, Result, driver};
 
@@ -259,7 +260,7 @@ api! {
         check_attributes(attributes.source_order, attributes.flags)?;
         let transfer = Transfer::line(Place::Any(to), Place::Any(from), size as u64);
         // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
-        unsafe { transfer.run(|| stream(in_stream, own), false, Pools::Closed) }
+        unsafe { transfer.run(|| stream(in_stream, own), false, Rights::Checked) }
     }
 
     Object Invalidates fn cuMemPrefetchBatchAsync / cuMemPrefetchBatchAsync_ptsz (

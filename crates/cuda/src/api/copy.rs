@@ -3,7 +3,8 @@
 use capi::copy::MemoryTypes;
 use capi::described_volume;
 use driver::memory::managed::{DEVICE, HOST_NUMA_CURRENT, NOWHERE};
-use driver::memory::transfer::{Place, Pools, Side, Transfer};
+use driver::memory::rights::Rights;
+use driver::memory::transfer::{Place, Side, Transfer};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result, context, driver};
 
@@ -15,29 +16,29 @@ use crate::api::{check_default, stream};
 use crate::types::{CUdeviceptr, CopyAttributes, Handle, MemLocation, Memcpy2D, Memcpy3D};
 
 /// How a function orders its copy: the stream, whether null is the per-thread stream, whether the call waits,
-/// and whether pools of other devices must be open to the stream's.
+/// and whether the memory must be open to the current context's device.
 #[derive(Clone, Copy)]
 pub(super) struct Order {
     stream: Handle,
     own: bool,
     wait: bool,
-    pools: Pools,
+    rights: Rights,
 }
 
 /// In the default stream, synchronously.
 pub(super) fn now(own: bool) -> Order {
-    Order { stream: 0, own, wait: true, pools: Pools::Closed }
+    Order { stream: 0, own, wait: true, rights: Rights::Checked }
 }
 
 /// In a stream, asynchronously.
 pub(super) fn later(stream: Handle, own: bool) -> Result<Order> {
     check_default(stream)?;
-    Ok(Order { stream, own, wait: false, pools: Pools::Closed })
+    Ok(Order { stream, own, wait: false, rights: Rights::Checked })
 }
 
 fn copy(transfer: &Transfer, order: Order) -> Result<()> {
     // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
-    unsafe { transfer.run(|| stream(order.stream, order.own), order.wait, order.pools) }
+    unsafe { transfer.run(|| stream(order.stream, order.own), order.wait, order.rights) }
 }
 
 pub(super) fn line(to: Place, from: Place, size: usize, order: Order) -> Result<()> {
@@ -131,7 +132,7 @@ fn peer_line(
     peer(to_context)?;
     peer(from_context)?;
     check_not_captured(order)?;
-    line(Place::Device(to), Place::Device(from), size, Order { pools: Pools::Open, ..order })
+    line(Place::Device(to), Place::Device(from), size, Order { rights: Rights::Ignored, ..order })
 }
 
 fn peer_volume(description: In<Memcpy3D>, order: Order) -> Result<()> {
@@ -139,7 +140,7 @@ fn peer_volume(description: In<Memcpy3D>, order: Order) -> Result<()> {
     peer(description.dst_context)?;
     peer(description.src_context)?;
     check_not_captured(order)?;
-    volume(&description, Order { pools: Pools::Open, ..order })
+    volume(&description, Order { rights: Rights::Ignored, ..order })
 }
 
 /// The arguments of a batch of copies.

@@ -1,6 +1,6 @@
 //! Work that meets memory whose rights were withdrawn while it waited.
 
-use crate::by_name::status::OK;
+use crate::by_name::status::{INVALID_VALUE, OK};
 use crate::by_name::{Library, at, isolated};
 
 const ILLEGAL_ADDRESS: u32 = 700;
@@ -31,8 +31,12 @@ impl Memory {
     }
 
     fn allow(&self, cuda: Library, rights: u64) {
+        self.allow_device(cuda, 0, rights);
+    }
+
+    fn allow_device(&self, cuda: Library, device: u32, rights: u64) {
         // `CUmemAccessDesc`: the kind and the number of the location, the rights.
-        let mut access = [1u32, 0, rights as u32];
+        let mut access = [1u32, device, rights as u32];
         cuda.ok("cuMemSetAccess", &[self.address, SIZE, at(&mut access), 1]);
     }
 }
@@ -155,6 +159,83 @@ const USES: &[Use] = &[
         },
     },
 ];
+
+/// Mapped memory and pools have rights of their own for each device, which fills and copies between devices
+/// obey.
+#[test]
+fn devices_without_access_neither_fill_nor_copy() {
+    isolated("closed::devices_without_access_neither_fill_nor_copy", &[("ANYWARP_DEVICES", "2")], || {
+        let cuda = Library::start();
+        let first = cuda.made("cuCtxGetCurrent", &[]);
+        let second = cuda.made("cuDevicePrimaryCtxRetain", &[1]);
+        let memory = Memory::new(cuda);
+        // `CUmemPoolProps`: pinned memory of the first device.
+        let mut pool = [0u64; 11];
+        (pool[0], pool[1]) = (1, 1);
+        let pool = cuda.made("cuMemPoolCreate", &[at(&mut pool)]);
+        let pooled = cuda.made("cuMemAllocFromPoolAsync", &[SIZE, pool, 0]);
+        let rights = |device: u64| {
+            let (mut flags, mut location) = (9u64, 1 | device << 32);
+            cuda.ok("cuMemGetAccess", &[at(&mut flags), at(&mut location), memory.address]);
+            flags
+        };
+        assert_eq!((rights(0), rights(1)), (READ_WRITE, NONE));
+        let uses = |context: u64, address: u64, expected: u32| {
+            cuda.ok("cuCtxSetCurrent", &[context]);
+            let own = cuda.made("cuMemAlloc_v2", &[SIZE]);
+            let stream = cuda.made("cuStreamCreate", &[1]);
+            cuda.rows(&[
+                ("cuMemsetD8_v2", &[address, 1, SIZE], expected),
+                ("cuMemsetD32Async", &[address, 1, SIZE / 4, stream], expected),
+                ("cuMemsetD2D16_v2", &[address, 4096, 1, 16, 16], expected),
+                ("cuMemcpyDtoD_v2", &[own, address, SIZE], expected),
+                ("cuMemcpyDtoDAsync_v2", &[address, own, SIZE, stream], expected),
+                ("cuMemcpyPeer", &[own, context, address, first, SIZE], OK),
+                ("cuCtxSynchronize", &[], OK),
+            ]);
+        };
+        uses(first, memory.address, OK);
+        uses(second, memory.address, INVALID_VALUE);
+        uses(first, pooled, OK);
+        uses(second, pooled, INVALID_VALUE);
+        memory.allow_device(cuda, 1, READ_WRITE);
+        let mut open = [1u32, 1, 3];
+        cuda.ok("cuMemPoolSetAccess", &[pool, at(&mut open), 1]);
+        assert_eq!((rights(0), rights(1)), (READ_WRITE, READ_WRITE));
+        uses(second, memory.address, OK);
+        uses(second, pooled, OK);
+        memory.allow_device(cuda, 0, NONE);
+        assert_eq!((rights(0), rights(1)), (NONE, READ_WRITE));
+        uses(first, memory.address, INVALID_VALUE);
+        uses(second, memory.address, OK);
+    });
+}
+
+/// Memory that a process exports and imports again is used once, until its last handle is gone.
+#[test]
+fn imported_memory_counts_once() {
+    isolated("closed::imported_memory_counts_once", &[], || {
+        let cuda = Library::start();
+        let used = || {
+            let (mut free, mut total) = (0u64, 0u64);
+            cuda.ok("cuMemGetInfo_v2", &[at(&mut free), at(&mut total)]);
+            total - free
+        };
+        let before = used();
+        // `CUmemAllocationProp`: pinned memory that a descriptor stands for, of device 0.
+        let mut properties = [1u64 | 1 << 32, 1, 0, 0];
+        let handle = cuda.made("cuMemCreate", &[SIZE, at(&mut properties), 0]);
+        assert_eq!(used() - before, SIZE);
+        let mut descriptor = -1i32;
+        cuda.ok("cuMemExportToShareableHandle", &[at(&mut descriptor), handle, 1, 0]);
+        let imported = cuda.made("cuMemImportFromShareableHandle", &[descriptor as u64, 1]);
+        assert_eq!(used() - before, SIZE);
+        cuda.ok("cuMemRelease", &[handle]);
+        assert_eq!(used() - before, SIZE);
+        cuda.ok("cuMemRelease", &[imported]);
+        assert_eq!(used(), before);
+    });
+}
 
 /// A wait of another stream ends with the context, so that a reset does.
 #[test]

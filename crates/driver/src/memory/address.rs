@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use host::mapped::Watched;
 
@@ -19,20 +20,11 @@ use crate::shared;
 
 use super::managed::Location;
 use super::multicast::{self, Object};
+use super::rights::{Granted, access};
 use super::{Kind, Owner, allocation, give_back, insert, remove, take};
 
 /// Sizes and addresses are multiples of this.
 pub const GRANULARITY: u64 = 2 << 20;
-/// Access rights.
-pub mod access {
-    /// No access.
-    pub const NONE: u32 = 0;
-    /// Read access.
-    pub const READ: u32 = 1;
-    /// Read and write access.
-    pub const READ_WRITE: u32 = 3;
-}
-
 static MEMORY: Table<Memory> = Table::new(12);
 
 /// Physical memory, which has no address until it is mapped.
@@ -52,6 +44,34 @@ pub struct Memory {
     holders: AtomicU64,
     /// The device whose memory it uses.
     device: u32,
+    /// Counts it as used. `None`: another process's memory, which that process counts.
+    _counted: Option<Arc<Counted>>,
+}
+
+/// Bytes of a device that count as used. All handles of the same memory share it.
+struct Counted {
+    device: u32,
+    size: u64,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        give_back(self.device, self.size);
+    }
+}
+
+/// What counts this process's memory, by the device and the inode of its file.
+static COUNTED: Mutex<BTreeMap<(u64, u64), Weak<Counted>>> = Mutex::new(BTreeMap::new());
+
+/// Counts new memory in a file.
+fn count(device: &Device, file: &File, size: u64) -> Result<Arc<Counted>> {
+    let about = file.metadata().map_err(|_| Error::OutOfMemory)?;
+    take(device, size)?;
+    let counted = Arc::new(Counted { device: device.ordinal, size });
+    let mut all = lock(&COUNTED);
+    all.retain(|_, counted| counted.strong_count() > 0);
+    all.insert((about.dev(), about.ino()), Arc::downgrade(&counted));
+    Ok(counted)
 }
 
 impl Memory {
@@ -98,12 +118,6 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
-    fn drop(&mut self) {
-        give_back(self.device, self.size);
-    }
-}
-
 /// What a mapping maps.
 enum Backing {
     Memory(Arc<Memory>),
@@ -114,7 +128,7 @@ enum Backing {
 struct Mapping {
     size: u64,
     backing: Backing,
-    access: u32,
+    granted: Granted,
 }
 
 /// A reserved range. Work in streams may find its memory closed or unmapped.
@@ -191,18 +205,21 @@ pub struct Purpose {
     pub for_tiles: bool,
 }
 
-fn make(file: File, size: u64, device: &Device, location: Location, purpose: Purpose) -> Result<Handle> {
-    take(device, size)?;
+fn make(
+    (file, size): (File, u64),
+    device: &Device,
+    location: Location,
+    purpose: Purpose,
+    counted: Option<Arc<Counted>>,
+) -> Result<Handle> {
     let device = device.ordinal;
     let Purpose { shareable, for_tiles } = purpose;
     let made = MEMORY.insert_with(|handle| {
         let holders = AtomicU64::new(1);
-        Arc::new(Memory { handle, size, location, shareable, for_tiles, file, holders, device })
+        let _counted = counted;
+        Arc::new(Memory { handle, size, location, shareable, for_tiles, file, holders, device, _counted })
     });
-    made.map(|m| m.0).ok_or_else(|| {
-        give_back(device, size);
-        Error::OutOfMemory
-    })
+    made.map(|m| m.0).ok_or(Error::OutOfMemory)
 }
 
 /// Allocates memory at a location, the device's or the host's. It counts as the device's memory in either
@@ -213,7 +230,8 @@ pub fn create(device: &Device, location: Location, size: u64, purpose: Purpose) 
         super::managed::DEVICE => shared::memory_file_of(device, size)?,
         _ => shared::memory_file(size)?,
     };
-    make(file, size, device, location, purpose)
+    let counted = count(device, &file, size)?;
+    make((file, size), device, location, purpose, Some(counted))
 }
 
 /// Exports the memory as a file descriptor, which the caller closes.
@@ -226,17 +244,19 @@ pub fn export(handle: Handle) -> Result<RawFd> {
 }
 
 /// Imports the memory behind a descriptor made by [`export`]. It cannot be exported again. If its device is
-/// not known, it is taken for `device`'s.
+/// not known, it is taken for `device`'s. It does not count as used again.
 ///
 /// # Errors
 /// [`Error::Unknown`]: no such descriptor, or one of something else.
 pub fn import(device: &Device, fd: RawFd) -> Result<Handle> {
     let file = shared::duplicate(fd).map_err(|_| Error::Unknown)?;
-    let size = file.metadata().map_err(|_| Error::Unknown)?.len();
+    let about = file.metadata().map_err(|_| Error::Unknown)?;
+    let size = about.len();
     check_size(size).map_err(|_| Error::Unknown)?;
+    let counted = lock(&COUNTED).get(&(about.dev(), about.ino())).and_then(Weak::upgrade);
     let device = shared::device_of(&file).map_or(device, |own| &**own);
     let location = Location { kind: super::managed::DEVICE, id: device.ordinal as i32 };
-    make(file, size, device, location, Purpose::default())
+    make((file, size), device, location, Purpose::default(), counted)
 }
 
 /// The memory of a handle.
@@ -286,7 +306,7 @@ pub(super) fn multicast_at(address: u64) -> Option<(Arc<Object>, u64)> {
     let (start, mapping) = space.mapped.range(..=address).next_back()?;
     match &mapping.backing {
         Backing::Multicast(object, offset)
-            if address - start < mapping.size && mapping.access == access::READ_WRITE =>
+            if address - start < mapping.size && mapping.granted.most() == access::READ_WRITE =>
         {
             Some((Arc::clone(object), offset + (address - start)))
         }
@@ -316,7 +336,8 @@ pub(crate) fn restore() {
             let Backing::Memory(memory) = &mapping.backing else { continue };
             map_nothing(end, at - end, true);
             // If the system has no memory for it, the pages stay what they are.
-            let _ = memory.place(at, mapping.size, protection(mapping.access).unwrap_or(libc::PROT_NONE));
+            let _ =
+                memory.place(at, mapping.size, protection(mapping.granted.most()).unwrap_or(libc::PROT_NONE));
             end = at + mapping.size;
         }
         map_nothing(end, start + reserved.size - end, true);
@@ -353,7 +374,7 @@ pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
     if let Backing::Memory(memory) = &backing {
         memory.place(start, size, libc::PROT_NONE)?;
     }
-    space.mapped.insert(start, Mapping { size, backing, access: access::NONE });
+    space.mapped.insert(start, Mapping { size, backing, granted: Granted::default() });
     Ok(())
 }
 
@@ -386,10 +407,13 @@ pub fn unmap_range(start: u64, size: u64) -> Result<()> {
     Ok(())
 }
 
-/// Sets the access rights of the mappings in a range, all of which must be mapped.
-pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
+/// Grants locations access to the mappings in a range, all of which must be mapped; other locations keep
+/// theirs. A page has the rights of the location that may do most.
+pub fn set_access(start: u64, size: u64, wanted: &[(Location, u32)]) -> Result<()> {
     check_size(size)?;
-    let protection = protection(access).ok_or(Error::InvalidValue)?;
+    if wanted.iter().any(|(_, access)| protection(*access).is_none()) {
+        return Err(Error::InvalidValue);
+    }
     let mut space = lock(&SPACE);
     let starts = whole_mappings(&space, start, size)?;
     let mapped: u64 = starts.iter().filter_map(|s| space.mapped.get(s)).map(|m| m.size).sum();
@@ -398,14 +422,20 @@ pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
     }
     for at in starts {
         let Some(mapping) = space.mapped.get_mut(&at) else { continue };
-        mapping.access = access;
+        let before = mapping.granted.most();
+        wanted.iter().for_each(|(location, access)| mapping.granted.set(*location, *access));
+        let most = mapping.granted.most();
         let Backing::Memory(memory) = &mapping.backing else { continue };
+        if most == before {
+            continue;
+        }
+        let protection = protection(most).unwrap_or(libc::PROT_NONE);
         // SAFETY: this module mapped the range.
         if unsafe { libc::mprotect(at as *mut libc::c_void, mapping.size as usize, protection) } != 0 {
             return Err(Error::OutOfMemory);
         }
         remove(at, |a| a.kind == Kind::Mapped);
-        if access != access::NONE {
+        if most != access::NONE {
             let owner = Owner { device: memory.device, context: (0, 0), pool: 0 };
             insert(Arc::new(allocation(Kind::Mapped, at, mapping.size, &owner, 0)));
         }
@@ -413,9 +443,17 @@ pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
     Ok(())
 }
 
-/// The access rights of the mapping at an address.
-pub fn access_at(address: u64) -> Result<u32> {
+/// The access rights of a location to the mapping at an address.
+pub fn access_at(address: u64, location: Location) -> Result<u32> {
     let space = lock(&SPACE);
     let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;
-    if address - start < mapping.size { Ok(mapping.access) } else { Err(Error::InvalidValue) }
+    if address - start < mapping.size { Ok(mapping.granted.of(location)) } else { Err(Error::InvalidValue) }
+}
+
+/// Whether a location may access all mappings in a range.
+pub(super) fn is_open_to(address: u64, size: u64, location: Location) -> bool {
+    let space = lock(&SPACE);
+    let first = space.mapped.range(..=address).next_back().map_or(address, |(start, _)| *start);
+    let end = address.saturating_add(size);
+    space.mapped.range(first..end).all(|(_, mapping)| mapping.granted.of(location) != access::NONE)
 }

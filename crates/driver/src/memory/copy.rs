@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::stream::{Operation, Policy, Stream};
 
 use super::Allocation;
+use super::rights::{self, Rights};
 
 /// Bytes that are copied or filled between two looks at whether memory is gone: each of its pages costs a
 /// signal and a page.
@@ -193,6 +194,13 @@ impl Filling {
         self.within.host_accessible()
     }
 
+    /// Whether the memory is closed to the current context's device.
+    fn is_closed(&self, stream: &Stream) -> bool {
+        let Fill { to, pitch, width, height, element, .. } = self.fill;
+        let span = Block::span([width.saturating_mul(u64::from(element)), height, 1], [pitch, 0]);
+        rights::is_closed(&self.within, to, span.unwrap_or(0), stream)
+    }
+
     pub(crate) fn run(&self) {
         // SAFETY: `Fill::operation` checked that the fill stays in the allocation, which `within` keeps
         // alive.
@@ -214,8 +222,11 @@ impl Checked {
         }
     }
 
-    fn submit(self, stream: &Arc<Stream>, policy: Policy) -> Result<()> {
+    fn submit(self, stream: &Arc<Stream>, policy: Policy, rights: Rights) -> Result<()> {
         match self {
+            Checked::Fills(filling) if rights == Rights::Checked && filling.is_closed(stream) => {
+                Err(Error::InvalidValue)
+            }
             Checked::Fills(filling) => stream.submit(Operation::Fill(filling), policy),
             Checked::Faults => stream.submit(Operation::Fault(Error::IllegalAddress), policy),
         }
@@ -259,20 +270,21 @@ pub fn fill_all<E: From<Error>>(
     fills: &[Fill],
     stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
     wait: bool,
+    rights: Rights,
 ) -> std::result::Result<(), E> {
     let policy = Policy::waiting(wait);
     if let [fill] = fills {
         let checked = fill.check()?;
         let stream = stream()?;
         if let Some(checked) = checked {
-            checked.submit(&stream, policy)?;
+            checked.submit(&stream, policy, rights)?;
         }
         return Ok(());
     }
     let all = fills.iter().map(|fill| fill.check()).collect::<Result<Vec<_>>>()?;
     let stream = stream()?;
     for checked in all.into_iter().flatten() {
-        checked.submit(&stream, policy)?;
+        checked.submit(&stream, policy, rights)?;
     }
     Ok(())
 }

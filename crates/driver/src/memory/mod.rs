@@ -16,6 +16,7 @@ pub mod multicast;
 mod planar;
 pub mod pool;
 pub mod pool_share;
+pub mod rights;
 pub mod share;
 mod space;
 pub mod sparse;

@@ -6,15 +6,14 @@
 
 use std::sync::Arc;
 
-use crate::context;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::stream::{Operation, Policy, Stream};
 
 use super::array::{self, Array};
 use super::copy::Block;
-use super::managed::{DEVICE, Location};
-use super::{Allocation, find_range, pool};
+use super::rights::{self, Rights};
+use super::{Allocation, find_range};
 
 /// The memory of one side, as the program declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +75,6 @@ impl Transfer {
     }
 }
 
-/// From and to which memory of other devices' pools device memory is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pools {
-    /// That of pools which are open to the current context's device, as in CUDA.
-    Closed,
-    /// All.
-    Open,
-}
-
 /// The maximum pitch.
 const MAX_PITCH: u64 = 0x7fff_ffff;
 /// Program memory up to this size is read before an asynchronous copy returns, so that the call need not wait
@@ -107,19 +97,6 @@ enum Keep {
 impl Keep {
     fn is_program(&self) -> bool {
         matches!(self, Keep::Program)
-    }
-
-    /// Whether it is memory of a pool that is not open to the current context's device, or without one to that
-    /// of the stream. NVIDIA's tests tell that the stream's does not count.
-    fn is_closed(&self, stream: &Stream) -> bool {
-        let Keep::Allocation(allocation) = self else { return false };
-        if allocation.pool == 0 {
-            return false;
-        }
-        let device = context::current().map_or(stream.ordinal(), |current| current.device.ordinal);
-        let there = Location { kind: DEVICE, id: i32::try_from(device).unwrap_or(i32::MAX) };
-        allocation.device != device
-            && pool::get(allocation.pool).is_ok_and(|pool| pool.device().is_some() && !pool.is_open_to(there))
     }
 
     fn check_present(&self) -> Result<()> {
@@ -209,6 +186,13 @@ impl Side {
         }
     }
 
+    /// Whether the memory of a checked side is closed to the current context's device.
+    fn is_closed(&self, extent: [u64; 3], keep: &Keep, stream: &Stream) -> bool {
+        let Keep::Allocation(allocation) = keep else { return false };
+        let Ok((at, pitch)) = self.resolve(extent, keep) else { return false };
+        rights::is_closed(allocation, at, Block::span(extent, pitch).unwrap_or(0), stream)
+    }
+
     /// The first byte and the pitches of a checked side.
     fn resolve(&self, extent: [u64; 3], keep: &Keep) -> Result<(u64, [u64; 2])> {
         let array = if let Keep::Array(array) = keep { Some(&**array) } else { None };
@@ -262,7 +246,7 @@ impl Transfer {
         &self,
         stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
         wait: bool,
-        pools: Pools,
+        rights: Rights,
     ) -> std::result::Result<(), E> {
         let keeps = self.keeps();
         if let Err(error) = keeps {
@@ -270,8 +254,11 @@ impl Transfer {
         }
         let stream = stream()?;
         if let Ok(Some((from, to))) = keeps {
-            let between_devices = pools == Pools::Closed && from.is_device() && to.is_device();
-            if between_devices && (from.is_closed(&stream) || to.is_closed(&stream)) {
+            let between_devices = rights == Rights::Checked && from.is_device() && to.is_device();
+            if between_devices
+                && (self.from.is_closed(self.extent, &from, &stream)
+                    || self.to.is_closed(self.extent, &to, &stream))
+            {
                 return Err(Error::InvalidValue.into());
             }
             self.submit((from, to), &stream, Policy::waiting(wait))?;

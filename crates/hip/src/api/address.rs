@@ -27,6 +27,11 @@ fn device_of(location: MemLocation) -> Result<Arc<Device>> {
     current::device_at(location.id).map_err(|_| Error::InvalidValue)
 }
 
+/// The same as the driver's location.
+fn place_of(location: MemLocation) -> Result<Location> {
+    Ok(Location { kind: DEVICE, id: device_of(location)?.ordinal as i32 })
+}
+
 fn granularity(out: Out<usize>, properties: In<impl Into<AllocationProp> + Copy>, option: u32) -> Result<()> {
     out.required()?;
     let properties: AllocationProp = properties.get()?.into();
@@ -132,22 +137,19 @@ api! {
         Ok(address::unmap_range(start, size as u64)?)
     }
 
-    /// Devices share access rights: the description that allows most applies to all of them.
     Device Unsafe fn hipMemSetAccess(start: u64, size: usize, descriptions: In<AccessDesc>, count: usize) {
         wrong(start == 0 || size == 0 || descriptions.is_null() || count == 0)?;
-        let mut access = 0;
+        let mut wanted = Vec::new();
         for i in 0..count {
             let description = descriptions.at(i)?;
-            device_of(description.location)?;
-            access = access.max(description.flags);
+            wanted.push((place_of(description.location)?, description.flags));
         }
-        Ok(address::set_access(start, size as u64, access)?)
+        Ok(address::set_access(start, size as u64, &wanted)?)
     }
 
     Device Legal fn hipMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: u64) {
         wrong(flags.is_null() || at == 0)?;
-        device_of(location.get()?)?;
-        flags.set(u64::from(address::access_at(at)?));
+        flags.set(u64::from(address::access_at(at, place_of(location.get()?)?)?));
         Ok(())
     }
 

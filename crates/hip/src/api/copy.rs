@@ -2,7 +2,8 @@
 //!
 //! The address determines the kind of memory, so the direction is only validated, as in HIP.
 
-use driver::memory::transfer::{Place, Pools, Transfer};
+use driver::memory::rights::Rights;
+use driver::memory::transfer::{Place, Transfer};
 
 use crate::current::{self, Handle, stream};
 use crate::{Error, Result, api};
@@ -48,7 +49,7 @@ pub(crate) fn check_kind(kind: u32) -> Result<()> {
 /// Copies.
 pub(crate) fn copy(transfer: &Transfer, order: Order) -> Result<()> {
     // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
-    unsafe { transfer.run(|| stream(order.stream, order.own), order.wait, Pools::Open) }
+    unsafe { transfer.run(|| stream(order.stream, order.own), order.wait, Rights::Ignored) }
 }
 
 /// Copies bytes from one address to another.

@@ -1,6 +1,7 @@
 //! Memory fills.
 
 use driver::memory::copy::{Fill, fill_all};
+use driver::memory::rights::Rights;
 
 use crate::api::copy::Order;
 use crate::current::{Handle, stream};
@@ -13,7 +14,7 @@ fn fill(fills: &[Fill], order: Order) -> Result<()> {
         let end = fill.width.checked_mul(fill.element.into()).and_then(|bytes| fill.to.checked_add(bytes));
         end.ok_or(Error::InvalidValue)?;
     }
-    fill_all(fills, || stream(order.stream, order.own), order.wait)
+    fill_all(fills, || stream(order.stream, order.own), order.wait, Rights::Ignored)
 }
 
 fn row(to: u64, element: u32, value: u32, count: usize, order: Order) -> Result<()> {

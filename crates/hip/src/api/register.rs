@@ -6,7 +6,8 @@ use std::mem::ManuallyDrop;
 use driver::context::Context;
 use driver::log::{self, Level};
 use driver::memory;
-use driver::memory::transfer::{Place, Pools, Transfer};
+use driver::memory::rights::Rights;
+use driver::memory::transfer::{Place, Transfer};
 
 use crate::abi::{In, Out, Text, bytes_at};
 use crate::code::WRAPPER_MAGIC;
@@ -115,7 +116,7 @@ fn managed_memory(context: &std::sync::Arc<Context>, size: usize, first: u64) ->
     if first != 0 {
         let transfer = Transfer::line(Place::Device(address), Place::Host(first), size as u64);
         // SAFETY: the initial value lies in the program's data, and the copy is synchronous.
-        unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true, Pools::Open) }?;
+        unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true, Rights::Ignored) }?;
     }
     Ok(address)
 }
