@@ -13,6 +13,7 @@ mod graphs {
     mod memory;
     mod nodes;
     mod params;
+    mod queries;
     mod random;
     mod together;
     mod updates;

@@ -28,7 +28,18 @@ unsafe extern "C" {
     pub safe fn cuCtxDisablePeerAccess(context: u64) -> Code;
     pub safe fn cuCtxGetFlags(flags: &mut u32) -> Code;
 
+    pub safe fn cuCtxPushCurrent_v2(context: u64) -> Code;
+    pub safe fn cuCtxPopCurrent_v2(out: u64) -> Code;
+    pub safe fn cuCtxGetDevResource(context: u64, out: u64, kind: u32) -> Code;
+    pub safe fn cuCtxGetDevice_v2(device: u64, context: u64) -> Code;
+    pub safe fn cuCtxGetId(context: u64, id: u64) -> Code;
+    pub safe fn cuCtxSynchronize_v2(context: u64) -> Code;
+    pub safe fn cuCtxFromGreenCtx(out: &mut u64, green: u64) -> Code;
+    pub safe fn cuGreenCtxCreate(out: u64, description: u64, device: i32, flags: u32) -> Code;
+    pub safe fn cuGreenCtxStreamCreate(out: u64, green: u64, flags: u32, priority: i32) -> Code;
+
     pub safe fn cuStreamCreate(out: u64, flags: u32) -> Code;
+    pub safe fn cuStreamCreateWithPriority(out: u64, flags: u32, priority: i32) -> Code;
     pub safe fn cuStreamEndCapture(stream: u64, graph: &mut u64) -> Code;
     pub safe fn cuEventCreate(out: u64, flags: u32) -> Code;
 
@@ -134,6 +145,7 @@ unsafe extern "C" {
     pub safe fn cuFuncSetCacheConfig(function: u64, config: u32) -> Code;
     pub safe fn cuFuncSetSharedMemConfig(function: u64, config: u32) -> Code;
     pub safe fn cuFuncGetName(name: u64, function: u64) -> Code;
+    pub safe fn cuFuncGetParamCount(function: u64, count: u64) -> Code;
     pub safe fn cuFuncGetParamInfo(function: u64, index: usize, offset: u64, size: u64) -> Code;
     pub safe fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: u64,
@@ -203,6 +215,7 @@ unsafe extern "C" {
         count: usize,
         params: u64,
     ) -> Code;
+    pub safe fn cuGraphNodeGetParams(node: u64, params: u64) -> Code;
     pub safe fn cuGraphNodeSetParams(node: u64, params: u64) -> Code;
     pub safe fn cuGraphExecNodeSetParams(exec: u64, node: u64, params: u64) -> Code;
 }

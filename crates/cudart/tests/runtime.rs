@@ -360,6 +360,129 @@ fn streams_events_and_graphs_are_the_drivers() {
     });
 }
 
+/// Names that came with 13.1 and 13.2, called as their header declares them.
+#[test]
+fn later_functions_work() {
+    alone("later_functions_work", || {
+        let (mut own, mut green, mut stream, mut description) = (0u64, 0u64, 0u64, 0u64);
+        let (mut whole, mut part) = ([0u32; 36], [0u32; 36]);
+        let (mut count, mut device, mut id, mut own_id) = (1u32, 9, 0u64, 0u64);
+        assert_eq!(call!(cudaDeviceGetExecutionCtx(&raw mut own => *mut u64, 0 => i32)), 0);
+        assert_eq!(call!(cudaDeviceGetExecutionCtx(&raw mut own => *mut u64, 9 => i32)), INVALID_DEVICE);
+        assert_eq!(call!(cudaDeviceGetDevResource(0 => i32, whole.as_mut_ptr() => *mut u32, 1 => u32)), 0);
+        let split = call!(cudaDevSmResourceSplitByCount(
+            part.as_mut_ptr() => *mut u32, &raw mut count => *mut u32, whole.as_ptr() => *const u32,
+            null_mut() => *mut u32, 0 => u32, 1 => u32,
+        ));
+        assert_eq!((split, count), (0, 1));
+        let described = call!(cudaDevResourceGenerateDesc(
+            &raw mut description => *mut u64, part.as_ptr() => *const u32, 1 => u32,
+        ));
+        assert_eq!(described, 0);
+        let create = |flags: u32, description: u64, out: *mut u64| call!(cudaGreenCtxCreate(out => *mut u64, description => u64, 0 => i32, flags => u32));
+        assert_eq!(create(1, description, &raw mut green), INVALID_VALUE);
+        assert_eq!(create(0, description, &raw mut green), 0);
+        // The part's number of multiprocessors is the context's, and that of its streams.
+        for context in [green, own] {
+            let mut resource = [0u32; 36];
+            let make = |flags: u32, out: *mut u64| call!(cudaExecutionCtxStreamCreate(out => *mut u64, context => u64, flags => u32, 0 => i32));
+            assert_eq!(make(7, &raw mut stream), INVALID_VALUE);
+            assert_eq!(make(0, &raw mut stream), 0);
+            let expected = if context == green { part[24] } else { whole[24] };
+            let asked = call!(cudaExecutionCtxGetDevResource(
+                context => u64, resource.as_mut_ptr() => *mut u32, 1 => u32,
+            ));
+            assert_eq!((asked, resource[24]), (0, expected));
+            let asked = call!(cudaStreamGetDevResource(
+                stream => u64, resource.as_mut_ptr() => *mut u32, 1 => u32,
+            ));
+            assert_eq!((asked, resource[24]), (0, expected));
+            assert_eq!(call!(cudaExecutionCtxGetDevice(&raw mut device => *mut i32, context => u64)), 0);
+            assert_eq!(device, 0);
+            // An event of the context waits for its streams, also for those that wait for no other one.
+            let (mut event, mut waits, memory) = (0u64, 0u64, device_memory(&[1, 2]));
+            assert_eq!(call!(cudaEventCreate(&raw mut event => *mut u64)), 0);
+            assert_eq!(call!(cudaStreamCreateWithFlags(&raw mut waits => *mut u64, 1 => u32)), 0);
+            extern "C" fn sleep(_data: u64) {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            let slow = call!(cudaLaunchHostFunc_v2(
+                stream => u64, sleep as *const () => *const (), 0 => u64, 0 => u32,
+            ));
+            assert_eq!(slow, 0);
+            let fill = call!(cudaMemsetAsync(memory => *mut c_void, 0 => i32, 4 => usize, stream => u64));
+            assert_eq!(fill, 0);
+            assert_eq!(call!(cudaExecutionCtxRecordEvent(context => u64, event => u64)), 0);
+            assert_eq!(call!(cudaEventQuery(event => u64)), NOT_READY);
+            assert_eq!(call!(cudaExecutionCtxWaitEvent(own => u64, event => u64)), 0);
+            assert_eq!(call!(cudaStreamSynchronize(waits => u64)), 0);
+            assert_eq!(call!(cudaEventQuery(event => u64)), 0, "the other stream has waited");
+            assert_eq!(call!(cudaExecutionCtxSynchronize(context => u64)), 0);
+            assert_eq!(contents(memory, 2), [0, 2]);
+        }
+        assert_eq!(call!(cudaExecutionCtxGetId(green => u64, &raw mut id => *mut u64)), 0);
+        assert_eq!(call!(cudaExecutionCtxGetId(own => u64, &raw mut own_id => *mut u64)), 0);
+        assert!(id != own_id && id != 0 && own_id != 0);
+        assert_eq!(call!(cudaExecutionCtxGetId(0 => u64, &raw mut id => *mut u64)), INVALID_VALUE);
+        assert_eq!(call!(cudaExecutionCtxSynchronize(0 => u64)), INVALID_VALUE);
+        assert_eq!(call!(cudaExecutionCtxDestroy(green => u64)), 0);
+        assert_ne!(call!(cudaExecutionCtxDestroy(green => u64)), 0);
+        // Parameters of a kernel, copies with attributes.
+        let mut parameters = 0usize;
+        let counted =
+            call!(cudaFuncGetParamCount(stub(&TIMES) => *const c_void, &raw mut parameters => *mut usize));
+        assert_eq!((counted, parameters), (0, 2));
+        let (from, to) = (device_memory(&[5, 6]), device_memory(&[0, 0]));
+        // cudaMemcpyAttributes: sources are read in stream order.
+        let attributes = [1u32, 0, 0, 0, 0, 0];
+        let copied = call!(cudaMemcpyWithAttributesAsync(
+            to => *mut c_void, from => *mut c_void, 8 => usize, attributes.as_ptr() => *const u32, 0 => u64,
+        ));
+        assert_eq!((copied, contents(to, 2)), (0, vec![5, 6]));
+        let copied = call!(cudaMemcpy3DWithAttributesAsync(null_mut() => *mut u64, 0 => u64, 0 => u64));
+        assert_eq!(copied, INVALID_VALUE);
+        // Nodes tell their numbers, and parameters with what the program named.
+        let (mut graph, mut exec, mut node, mut holder, mut tools) = (0u64, 0u64, 0u64, 0u64, 0u64);
+        let (mut numbers, mut handle) = ([0u32; 3], 0u64);
+        assert_eq!(call!(cudaGraphCreate(&raw mut graph => *mut u64, 0 => u32)), 0);
+        let two = 2u32;
+        let arguments = [from_ref(&to).cast::<c_void>(), from_ref(&two).cast()];
+        let given =
+            [stub(&TIMES) as u64, 1 | 1 << 32, 1 | 2 << 32, 1 | 1 << 32, arguments.as_ptr() as u64, 0, 0];
+        let mut kernel = [0u64; 7];
+        // cudaKernelNodeParams: function, grid, block, shared bytes, arguments.
+        kernel[..2].copy_from_slice(&[given[0], given[1]]);
+        (kernel[2], kernel[3], kernel[4], kernel[5]) = (given[2], given[3], 0, given[4]);
+        let added = call!(cudaGraphAddKernelNode(
+            &raw mut node => *mut u64, graph => u64, null() => *const u64, 0 => usize, kernel.as_ptr() => *const u64,
+        ));
+        assert_eq!(added, 0);
+        let mut params = [u64::MAX; 32];
+        assert_eq!(call!(cudaGraphNodeGetParams(node => u64, params.as_mut_ptr() => *mut u64)), 0);
+        assert_eq!((params[0], params[2], params[3], params[9]), (0, stub(&TIMES) as u64, 1 | 1 << 32, 0));
+        let again = call!(cudaGraphNodeSetParams(node => u64, params.as_mut_ptr() => *mut u64));
+        assert_eq!(again, 0, "what a node tells can be given back");
+        assert_eq!(call!(cudaGraphInstantiate(&raw mut exec => *mut u64, graph => u64, 0 => u64)), 0);
+        assert_eq!(call!(cudaGraphGetId(graph => u64, &raw mut numbers[0] => *mut u32)), 0);
+        assert_eq!(call!(cudaGraphExecGetId(exec => u64, &raw mut numbers[1] => *mut u32)), 0);
+        assert_eq!(call!(cudaGraphNodeGetLocalId(node => u64, &raw mut numbers[2] => *mut u32)), 0);
+        assert_eq!(call!(cudaGraphNodeGetContainingGraph(node => u64, &raw mut holder => *mut u64)), 0);
+        assert_eq!(call!(cudaGraphNodeGetToolsId(node => u64, &raw mut tools => *mut u64)), 0);
+        assert!(
+            numbers[0] != numbers[1]
+                && numbers[2] == 0
+                && holder == graph
+                && tools >> 32 == numbers[0].into()
+        );
+        for context in [0, own] {
+            let made = call!(cudaGraphConditionalHandleCreate_v2(
+                &raw mut handle => *mut u64, graph => u64, context => u64, 0 => u32, 0 => u32,
+            ));
+            assert!(made == 0 && handle != 0);
+        }
+    });
+}
+
 #[test]
 fn the_threads_context_is_the_programs_or_the_primary_one() {
     alone("the_threads_context_is_the_programs_or_the_primary_one", || {

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::backend::Limits;
 use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::green::{self, Green};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{self, Kind, Point, STREAMS, Shared, Stream, capture};
@@ -340,6 +341,41 @@ impl Context {
     /// [`Error::StreamCaptureUnsupported`]
     pub fn check_not_capturing(&self) -> Result<()> {
         capture::check_context(self)
+    }
+
+    /// Records everything that was submitted to its streams.
+    ///
+    /// # Errors
+    /// As for [`Green::record`].
+    pub fn record(&self, event: &Arc<Event>) -> Result<()> {
+        self.check_not_capturing()?;
+        // In a stream that is ordered with no other one.
+        let handle = self.create_stream(Kind::NonBlocking, 0)?;
+        let record = || {
+            let gather = STREAMS.get(handle).ok_or(Error::ContextIsDestroyed)?;
+            let others = self.all_streams();
+            let mut others = others.iter().filter(|stream| !Arc::ptr_eq(stream, &gather));
+            others.try_for_each(|stream| Event::order(self, stream, &gather))?;
+            event.record(&gather)
+        };
+        let recorded = record();
+        stream::destroy(handle);
+        recorded
+    }
+
+    /// Makes everything that is submitted to its streams later wait for an event.
+    ///
+    /// # Errors
+    /// As for [`Green::record`].
+    pub fn wait(&self, event: &Arc<Event>) -> Result<()> {
+        self.check_not_capturing()?;
+        self.all_streams().iter().try_for_each(|stream| event.wait_in(stream))
+    }
+
+    /// Its streams, the legacy one last.
+    fn all_streams(&self) -> Vec<Arc<Stream>> {
+        let life = lock(&self.life);
+        life.streams.iter().chain([&life.legacy]).cloned().collect()
     }
 
     /// Waits for all work in the context. Fails after a fault.

@@ -140,6 +140,16 @@ impl Event {
         })
     }
 
+    /// Makes a stream wait for everything that was submitted to another one of its context.
+    pub(crate) fn order(context: &Context, first: &Arc<Stream>, later: &Arc<Stream>) -> Result<()> {
+        if first.idle() {
+            return Ok(());
+        }
+        let event = Event::private(context);
+        event.record(first)?;
+        event.wait_in(later)
+    }
+
     /// Whether its context is alive.
     fn is_alive(&self) -> bool {
         self.context.upgrade().is_some_and(|c| c.alive() && c.id() == self.context_id)

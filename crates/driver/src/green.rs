@@ -348,16 +348,6 @@ impl Green {
         STREAMS.get(handle).ok_or(Error::ContextIsDestroyed)
     }
 
-    /// Makes `later` wait for everything that was submitted to `first`.
-    fn order(&self, first: &Arc<Stream>, later: &Arc<Stream>) -> Result<()> {
-        if first.idle() {
-            return Ok(());
-        }
-        let event = Event::private(&self.context);
-        event.record(first)?;
-        event.wait_in(later)
-    }
-
     /// Creates a stream in it.
     pub fn create_stream(self: &Arc<Self>, kind: Kind, priority: i32) -> Result<Handle> {
         self.check()?;
@@ -381,7 +371,7 @@ impl Green {
         }
         streams.push(weak);
         drop(streams);
-        self.order(&Self::own(self.entry)?, &stream)?;
+        Event::order(&self.context, &Self::own(self.entry)?, &stream)?;
         Ok(handle)
     }
 
@@ -398,7 +388,7 @@ impl Green {
         self.check_not_capturing()?;
         let gather = Self::own(self.gather)?;
         for stream in self.streams().iter().chain([&self.context.legacy(), &Self::own(self.entry)?]) {
-            self.order(stream, &gather)?;
+            Event::order(&self.context, stream, &gather)?;
         }
         event.record(&gather)
     }

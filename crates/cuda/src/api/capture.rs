@@ -121,6 +121,19 @@ api! {
         }
     }
 
+    /// The graphics clients for whom work is recorded belong to Windows.
+    Object Legal fn cuStreamBeginCaptureToCig / cuStreamBeginCaptureToCig_ptsz (handle: Handle, params: In<u64>) |own| {
+        stream(handle, own)?;
+        // The pointer to what describes the client.
+        if params.get()? == 0 { Err(Error::InvalidValue) } else { Err(Error::NotSupported) }
+    }
+
+    /// There is no such capture to end.
+    Object Legal fn cuStreamEndCaptureToCig / cuStreamEndCaptureToCig_ptsz (handle: Handle) |own| {
+        stream(handle, own)?;
+        Err(Error::InvalidValue)
+    }
+
     Object Legal fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {
         let none = Asked {
             status, id: Out::none(), graph: Out::none(), nodes: Out::none(), edges: Out::none(), count: Out::none(),

@@ -4,7 +4,7 @@ use driver::{Error, Result, context, driver, green, peer};
 
 use crate::abi::{In, Need, Out, check};
 use crate::api;
-use crate::api::{current, stream};
+use crate::api::current;
 use crate::types::{CUdevice, Handle};
 
 fn create(out: Out<Handle>, flags: u32, device: CUdevice, version: u32) -> Result<()> {
@@ -228,7 +228,8 @@ api! {
         context.check()?;
         green::viewed(handle).map_or(Ok(()), |green| green.check_not_capturing())?;
         context.check_not_capturing()?;
-        driver::event::get(event)?.record(&context.legacy())
+        let event = driver::event::get(event)?;
+        green::viewed(handle).map_or_else(|| context.record(&event), |green| green.record(&event))
     }
 
     Init Invalidates fn cuCtxWaitEvent(handle: Handle, event: Handle) {
@@ -236,6 +237,7 @@ api! {
         context.check()?;
         green::viewed(handle).map_or(Ok(()), |green| green.check_not_capturing())?;
         context.check_not_capturing()?;
-        driver::event::get(event)?.wait_in(&stream(0, false)?)
+        let event = driver::event::get(event)?;
+        green::viewed(handle).map_or_else(|| context.wait(&event), |green| green.wait(&event))
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use driver::graph::conditional::Variable;
-use driver::graph::work::Kernel;
+use driver::graph::work::{Kernel, Kind};
 use driver::graph::{self, Edge, Position, Work, dot, object};
 use driver::{Error, Result, driver};
 
@@ -128,9 +128,15 @@ fn give<T: Copy>(out: Out<T>, value: T) -> Result<()> {
 }
 
 /// The attributes of a kernel node, which new parameters keep.
-fn set_kernel(handle: Handle, params: &KernelParams) -> Result<()> {
+fn set_kernel<P: Copy + Into<KernelParams>>(handle: Handle, params: In<P>) -> Result<()> {
     let attributes = work!(handle, Kernel(kernel) => Ok(kernel.attributes.clone()))?;
-    graph::set_work(handle, node::kernel(params, &attributes)?)
+    graph::set_work(handle, node::kernel(&params.get()?.into(), &attributes)?)
+}
+
+/// Gives a node of a kind the work that a program describes, once the node is known to be of that kind.
+fn set(handle: Handle, kind: Kind, describe: impl FnOnce() -> Result<Work>) -> Result<()> {
+    graph::check_kind(handle, kind)?;
+    graph::set_work(handle, describe()?)
 }
 
 fn change_kernel<T>(handle: Handle, change: impl FnOnce(&mut Kernel) -> Result<T>) -> Result<T> {
@@ -305,11 +311,11 @@ api! {
     }
 
     Live Legal fn cuGraphKernelNodeSetParams(handle: Handle, params: In<OldKernelParams>) {
-        set_kernel(handle, &params.get()?.into())
+        set_kernel(handle, params)
     }
 
     Live Legal fn cuGraphKernelNodeSetParams_v2(handle: Handle, params: In<KernelParams>) {
-        set_kernel(handle, &params.get()?)
+        set_kernel(handle, params)
     }
 
     Init Legal fn cuGraphKernelNodeGetAttribute(handle: Handle, number: u32, value: Out<[u64; 8]>) {
@@ -318,6 +324,7 @@ api! {
     }
 
     Live Legal fn cuGraphKernelNodeSetAttribute(handle: Handle, number: u32, value: In<[u64; 8]>) {
+        graph::check_kind(handle, Kind::Kernel)?;
         let given = value.get()?;
         let told = change_kernel(handle, |kernel| node::set_attribute(kernel, number, given))?;
         if let Some(told) = told {
@@ -348,9 +355,8 @@ api! {
     }
 
     Live Legal fn cuGraphMemcpyNodeSetParams(handle: Handle, params: In<Memcpy3D>) {
-        let params = params.get()?;
         let context = work!(handle, Copy(copying) => Ok(copying.context))?;
-        graph::set_work(handle, node::copying(&params, context)?)
+        graph::set_work(handle, node::copying(&params.get()?, context)?)
     }
 
     Init Legal fn cuGraphMemsetNodeGetParams(handle: Handle, params: Out<FillParams>) {
@@ -359,9 +365,8 @@ api! {
     }
 
     Live Legal fn cuGraphMemsetNodeSetParams(handle: Handle, params: In<FillParams>) {
-        let params = params.get()?;
         let context = work!(handle, Fill(filling) => Ok(filling.context))?;
-        graph::set_work(handle, node::filling(&params, context)?)
+        graph::set_work(handle, node::filling(&params.get()?, context)?)
     }
 
     Init Legal fn cuGraphHostNodeGetParams(handle: Handle, params: Out<HostParams>) {
@@ -370,7 +375,7 @@ api! {
     }
 
     Live Legal fn cuGraphHostNodeSetParams(handle: Handle, params: In<HostParams>) {
-        graph::set_work(handle, node::host(&params.get()?)?)
+        set(handle, Kind::Host, || node::host(&params.get()?))
     }
 
     Init Legal fn cuGraphChildGraphNodeGetGraph(handle: Handle, out: Out<Handle>) {
@@ -384,7 +389,7 @@ api! {
     }
 
     Live Legal fn cuGraphEventRecordNodeSetEvent(handle: Handle, event: Handle) {
-        graph::set_work(handle, Work::Record(node::event(event)?))
+        set(handle, Kind::Record, || Ok(Work::Record(node::event(event)?)))
     }
 
     Init Legal fn cuGraphEventWaitNodeGetEvent(handle: Handle, out: Out<Handle>) {
@@ -393,7 +398,7 @@ api! {
     }
 
     Live Legal fn cuGraphEventWaitNodeSetEvent(handle: Handle, event: Handle) {
-        graph::set_work(handle, Work::Wait(node::event(event)?))
+        set(handle, Kind::Wait, || Ok(Work::Wait(node::event(event)?)))
     }
 
     Init Legal fn cuGraphExternalSemaphoresSignalNodeGetParams(handle: Handle, params: Out<SemaphoreParams>) {
@@ -402,7 +407,7 @@ api! {
     }
 
     Live Legal fn cuGraphExternalSemaphoresSignalNodeSetParams(handle: Handle, params: In<SemaphoreParams>) {
-        graph::set_work(handle, node::semaphores(&params.get()?, true)?)
+        set(handle, Kind::Signal, || node::semaphores(&params.get()?, true))
     }
 
     Init Legal fn cuGraphExternalSemaphoresWaitNodeGetParams(handle: Handle, params: Out<SemaphoreParams>) {
@@ -411,7 +416,7 @@ api! {
     }
 
     Live Legal fn cuGraphExternalSemaphoresWaitNodeSetParams(handle: Handle, params: In<SemaphoreParams>) {
-        graph::set_work(handle, node::semaphores(&params.get()?, false)?)
+        set(handle, Kind::WaitSemaphore, || node::semaphores(&params.get()?, false))
     }
 
     Init Legal fn cuGraphBatchMemOpNodeGetParams(handle: Handle, params: Out<BatchParams>) {
@@ -420,7 +425,7 @@ api! {
     }
 
     Live Legal fn cuGraphBatchMemOpNodeSetParams(handle: Handle, params: In<BatchParams>) {
-        graph::set_work(handle, node::batch(&params.get()?)?)
+        set(handle, Kind::Batch, || node::batch(&params.get()?))
     }
 
     Init Legal fn cuGraphMemAllocNodeGetParams(handle: Handle, params: Out<AllocParams>) {

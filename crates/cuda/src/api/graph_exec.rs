@@ -2,6 +2,7 @@
 
 use driver::graph::exec::{self, Reason, Refusal, flag};
 use driver::graph::update::{self, Failure, Rules};
+use driver::graph::work::Kind;
 use driver::graph::{self, Work};
 use driver::{Error, Result};
 
@@ -113,13 +114,20 @@ fn update_from(handle: Handle, graph: Handle) -> (UpdateInfo, Result<()>) {
     }
 }
 
-fn set_kernel(handle: Handle, of: Handle, params: &KernelParams) -> Result<()> {
+/// Gives a node of a kind the work that a program describes, once the node is known to be of that kind.
+fn set(handle: Handle, of: Handle, kind: Kind, describe: impl FnOnce() -> Result<Work>) -> Result<()> {
+    let exec = exec::get(handle)?;
+    exec.check_kind(of, kind)?;
+    exec.set_work(Rules::Cuda, of, describe()?)
+}
+
+fn set_kernel<P: Copy + Into<KernelParams>>(handle: Handle, of: Handle, params: In<P>) -> Result<()> {
     let exec = exec::get(handle)?;
     let attributes = exec.with_work(of, |work| match work {
         Work::Kernel(kernel) => Ok(kernel.attributes.clone()),
         _ => Err(Error::InvalidValue),
     })?;
-    exec.set_work(Rules::Cuda, of, node::kernel(params, &attributes)?)
+    exec.set_work(Rules::Cuda, of, node::kernel(&params.get()?.into(), &attributes)?)
 }
 
 api! {
@@ -186,27 +194,27 @@ api! {
     }
 
     Live Legal fn cuGraphExecKernelNodeSetParams(handle: Handle, of: Handle, params: In<OldKernelParams>) {
-        set_kernel(handle, of, &params.get()?.into())
+        set_kernel(handle, of, params)
     }
 
     Live Legal fn cuGraphExecKernelNodeSetParams_v2(handle: Handle, of: Handle, params: In<KernelParams>) {
-        set_kernel(handle, of, &params.get()?)
+        set_kernel(handle, of, params)
     }
 
     Live Legal fn cuGraphExecMemcpyNodeSetParams(
         handle: Handle, of: Handle, params: In<Memcpy3D>, context: Handle,
     ) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, node::copying(&params.get()?, context)?)
+        set(handle, of, Kind::Copy, || node::copying(&params.get()?, context))
     }
 
     Live Legal fn cuGraphExecMemsetNodeSetParams(
         handle: Handle, of: Handle, params: In<FillParams>, context: Handle,
     ) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, node::filling(&params.get()?, context)?)
+        set(handle, of, Kind::Fill, || node::filling(&params.get()?, context))
     }
 
     Live Legal fn cuGraphExecHostNodeSetParams(handle: Handle, of: Handle, params: In<HostParams>) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, node::host(&params.get()?)?)
+        set(handle, of, Kind::Host, || node::host(&params.get()?))
     }
 
     Live Legal fn cuGraphExecChildGraphNodeSetParams(handle: Handle, of: Handle, child: Handle) {
@@ -214,27 +222,27 @@ api! {
     }
 
     Live Legal fn cuGraphExecEventRecordNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, Work::Record(node::event(event)?))
+        set(handle, of, Kind::Record, || Ok(Work::Record(node::event(event)?)))
     }
 
     Live Legal fn cuGraphExecEventWaitNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, Work::Wait(node::event(event)?))
+        set(handle, of, Kind::Wait, || Ok(Work::Wait(node::event(event)?)))
     }
 
     Live Legal fn cuGraphExecExternalSemaphoresSignalNodeSetParams(
         handle: Handle, of: Handle, params: In<SemaphoreParams>,
     ) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, node::semaphores(&params.get()?, true)?)
+        set(handle, of, Kind::Signal, || node::semaphores(&params.get()?, true))
     }
 
     Live Legal fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
         handle: Handle, of: Handle, params: In<SemaphoreParams>,
     ) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, node::semaphores(&params.get()?, false)?)
+        set(handle, of, Kind::WaitSemaphore, || node::semaphores(&params.get()?, false))
     }
 
     Live Legal fn cuGraphExecBatchMemOpNodeSetParams(handle: Handle, of: Handle, params: In<BatchParams>) {
-        exec::get(handle)?.set_work(Rules::Cuda, of, node::batch(&params.get()?)?)
+        set(handle, of, Kind::Batch, || node::batch(&params.get()?))
     }
 
     Live Legal fn cuGraphExecNodeSetParams(handle: Handle, of: Handle, params: Out<NodeParams>) {

@@ -364,6 +364,11 @@ mod kind {
 const USED_WORDS: [usize; 14] = [9, 27, 6, 2, 2, 0, 1, 1, 3, 3, 15, 1, 4, 4];
 
 impl NodeParams {
+    /// Those of a kind, all 0.
+    pub(super) fn empty(kind: u32) -> NodeParams {
+        NodeParams { kind, reserved: [0; 3], words: [0; 29], rest: 0 }
+    }
+
     fn read<T: Copy>(&self, from: usize) -> Result<T> {
         let words = self.words.get(from..).ok_or(Error::InvalidValue)?;
         if size_of_val(words) < size_of::<T>() {

@@ -16,6 +16,7 @@ pub mod function;
 pub mod graph;
 pub mod graph_exec;
 pub mod graph_node;
+pub mod graph_query;
 pub mod graphics;
 pub mod green;
 pub mod init;
@@ -47,8 +48,8 @@ use driver::{Error, Result, context as contexts, green as shares, stream as stre
 use crate::types::{Handle, stream as special};
 
 capi::captures! {
-    address array batch capture context copy device event external fill function graph graph_exec graphics green
-    init ipc launch library link managed memory module multicast narrow occupancy pointer pool process refused
+    address array batch capture context copy device event external fill function graph graph_exec graph_query graphics
+    green init ipc launch library link managed memory module multicast narrow occupancy pointer pool process refused
     stream surface tensor_map texture texture_reference word
 }
 

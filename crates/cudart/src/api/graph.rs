@@ -38,6 +38,11 @@ forward! {
     Driver fn cudaGraphNodeGetDependentNodes_in_12(node: u64, nodes: u64, count: u64)
         = cuGraphNodeGetDependentNodes;
     Driver fn cudaGraphNodeGetType(node: u64, kind: u64) = cuGraphNodeGetType;
+    Driver fn cudaGraphGetId(graph: u64, id: u64) = cuGraphGetId;
+    Driver fn cudaGraphExecGetId(exec: u64, id: u64) = cuGraphExecGetId;
+    Driver fn cudaGraphNodeGetContainingGraph(node: u64, graph: u64) = cuGraphNodeGetContainingGraph;
+    Driver fn cudaGraphNodeGetLocalId(node: u64, id: u64) = cuGraphNodeGetLocalId;
+    Driver fn cudaGraphNodeGetToolsId(node: u64, id: u64) = cuGraphNodeGetToolsId;
     Driver fn cudaGraphNodeFindInClone(out: u64, node: u64, graph: u64) = cuGraphNodeFindInClone;
     Driver fn cudaGraphNodeGetEnabled(exec: u64, node: u64, enabled: u64) = cuGraphNodeGetEnabled;
     Driver fn cudaGraphNodeSetEnabled(exec: u64, node: u64, enabled: u32) = cuGraphNodeSetEnabled;

@@ -86,6 +86,31 @@ fn node(params: In<NodeParams>) -> Result<NodeParams> {
     Ok(words)
 }
 
+/// The runtime's form of what the driver says of a node.
+fn described(mut words: NodeParams) -> Result<NodeParams> {
+    match words[0] as u32 {
+        kind::KERNEL => {
+            let named = registered::name_of(words[word::OWN]);
+            put(&mut words, word::OWN, named);
+            put(&mut words, word::KERNEL_HANDLE, 0);
+            put(&mut words, word::KERNEL_CONTEXT, 0);
+        }
+        kind::COPY => {
+            let at = &raw const words[word::COPY] as u64;
+            let copy = runtime_volume(&In::<Memcpy3D>::at_address(at).get()?)?;
+            words[word::COPY_CONTEXT..].fill(0);
+            let bytes = bytes_at(&raw const copy as u64, size_of::<Copy3D>());
+            for (i, eight) in bytes.chunks_exact(8).enumerate() {
+                put(&mut words, word::COPY + i, u64::from_ne_bytes(eight.try_into().unwrap_or_default()));
+            }
+        }
+        kind::FILL => put(&mut words, word::FILL_CONTEXT, 0),
+        kind::CONDITIONAL => put(&mut words, word::CONDITIONAL_CONTEXT, 0),
+        _ => {}
+    }
+    Ok(words)
+}
+
 fn add_node(
     out: Out<u64>,
     graph: u64,
@@ -134,6 +159,13 @@ forward! {
 api! {
     Context Legal fn cudaGraphConditionalHandleCreate(out: Out<u64>, graph: u64, value: u32, flags: u32) {
         checked(cu::cuGraphConditionalHandleCreate(out.address(), graph, own_context(), value, flags))
+    }
+
+    Context Legal fn cudaGraphConditionalHandleCreate_v2(
+        out: Out<u64>, graph: u64, context: u64, value: u32, flags: u32,
+    ) {
+        let context = if context == 0 { own_context() } else { context };
+        checked(cu::cuGraphConditionalHandleCreate(out.address(), graph, context, value, flags))
     }
 
     Context Legal fn cudaGraphAddKernelNode(
@@ -265,6 +297,14 @@ api! {
         out: Out<u64>, graph: u64, after: u64, count: usize, params: In<NodeParams>,
     ) {
         add_node(out, graph, after, 0, count, params)
+    }
+
+    Context Legal fn cudaGraphNodeGetParams(handle: u64, params: Out<NodeParams>) {
+        params.required()?;
+        let mut words: NodeParams = [0; 32];
+        checked(cu::cuGraphNodeGetParams(handle, words.as_mut_ptr() as u64))?;
+        params.set(described(words)?);
+        Ok(())
     }
 
     Context Legal fn cudaGraphNodeSetParams(handle: u64, params: In<NodeParams>) {

@@ -231,6 +231,11 @@ api! {
         checked(cu::cuFuncGetName(name.address(), registered::function_of(named, false)?))
     }
 
+    Context Legal fn cudaFuncGetParamCount(named: u64, count: Out<usize>) {
+        let function = registered::function_of(named, false)?;
+        checked(cu::cuFuncGetParamCount(function, count.address()))
+    }
+
     Context Legal fn cudaFuncGetParamInfo(named: u64, index: usize, offset: Out<usize>, size: Out<usize>) {
         let function = registered::function_of(named, false)?;
         checked(cu::cuFuncGetParamInfo(function, index, offset.address(), size.address()))

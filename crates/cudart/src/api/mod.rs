@@ -4,6 +4,7 @@
 
 mod array;
 mod device;
+mod execution;
 mod graph;
 mod graph_node;
 mod launch;
@@ -14,6 +15,7 @@ mod stream;
 
 pub use array::*;
 pub use device::*;
+pub use execution::*;
 pub use graph::*;
 pub use graph_node::*;
 pub use launch::*;

@@ -82,6 +82,13 @@ forward! {
         count: u64, operations: u64, failed: u64, flags: u64, stream: u64
     ) = cuMemcpy3DBatchAsync / cuMemcpy3DBatchAsync_ptsz;
 
+    Context fn cudaMemcpyWithAttributesAsync / cudaMemcpyWithAttributesAsync_ptsz (
+        to: u64, from: u64, size: u64, attributes: u64, stream: u64
+    ) = cuMemcpyWithAttributesAsync / cuMemcpyWithAttributesAsync_ptsz;
+    Context fn cudaMemcpy3DWithAttributesAsync / cudaMemcpy3DWithAttributesAsync_ptsz (
+        operation: u64, flags: u64, stream: u64
+    ) = cuMemcpy3DWithAttributesAsync / cuMemcpy3DWithAttributesAsync_ptsz;
+
     Context fn cudaImportExternalMemory(out: u64, description: u64) = cuImportExternalMemory;
     Context fn cudaDestroyExternalMemory(memory: u64) = cuDestroyExternalMemory;
     Context fn cudaExternalMemoryGetMappedBuffer(address: u64, memory: u64, description: u64)

@@ -38,6 +38,9 @@ forward! {
         = cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz;
     Context fn cudaLaunchHostFunc / cudaLaunchHostFunc_ptsz (stream: u64, function: u64, data: u64)
         = cuLaunchHostFunc / cuLaunchHostFunc_ptsz;
+    Context fn cudaLaunchHostFunc_v2 / cudaLaunchHostFunc_v2_ptsz (
+        stream: u64, function: u64, data: u64, mode: u32
+    ) = cuLaunchHostFunc_v2 / cuLaunchHostFunc_v2_ptsz;
     Context fn cudaCtxResetPersistingL2Cache() = cuCtxResetPersistingL2Cache;
 
     Context fn cudaStreamBeginCapture / cudaStreamBeginCapture_ptsz (stream: u64, mode: u32)

@@ -176,6 +176,19 @@ impl Exec {
         self.place(node)?.with(|work| read(work))
     }
 
+    /// Fails unless a node is of a kind.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: no such node, or a node of another kind.
+    pub fn check_kind(&self, node: Handle, kind: Kind) -> Result<()> {
+        self.with_work(node, |work| if work.kind() == kind { Ok(()) } else { Err(Error::InvalidValue) })
+    }
+
+    /// The number of its copy of the graph, unique in the process.
+    pub fn graph_id(&self) -> u64 {
+        self.graph.id
+    }
+
     /// Replaces the work of a node for later launches.
     ///
     /// # Errors

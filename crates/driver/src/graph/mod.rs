@@ -184,6 +184,14 @@ pub fn change_work<T>(node: Handle, change: impl FnOnce(&mut Work) -> Result<T>)
     change(&mut body.entry_mut(index)?.work)
 }
 
+/// Fails unless a node is of a kind. Calls that describe new work check it before they read the description.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no such node, or a node of another kind.
+pub fn check_kind(node: Handle, kind: work::Kind) -> Result<()> {
+    with_work(node, |work| if work.kind() == kind { Ok(()) } else { Err(Error::InvalidValue) })
+}
+
 /// The graph that holds a node.
 pub fn graph_of(node: Handle) -> Result<Arc<Graph>> {
     place(node).map(|place| place.0)

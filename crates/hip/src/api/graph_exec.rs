@@ -207,7 +207,7 @@ api! {
     }
 
     Context Legal fn hipGraphExecHostNodeSetParams(handle: Handle, of: Handle, params: In<HostNodeParams>) {
-        let exec = exec::get(handle)?;
+        let exec = exec_with(handle, of, |work| matches!(work, Work::Host(_)))?;
         Ok(exec.set_work(Rules::Hip, of, node::host(&params.get()?)?)?)
     }
 

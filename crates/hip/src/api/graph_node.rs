@@ -332,6 +332,7 @@ api! {
     }
 
     Context Legal fn hipGraphHostNodeSetParams(handle: Handle, params: In<HostNodeParams>) {
+        expect!(handle, Host);
         Ok(graph::set_work(handle, node::host(&params.get()?)?)?)
     }
 
