@@ -1,4 +1,4 @@
-//! What a text cannot tell: the names that the other files of its project define, and the headers there.
+//! What a text cannot tell: the names that the other files of its project declare, and the headers there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,13 +20,13 @@ impl Project {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.files.entry(name.into()).or_default().push(path.into());
         if u32::try_from(text.len()).is_ok() {
-            let own = survey::survey(&Source::new(text)).definitions();
+            let own = survey::survey(&Source::new(text)).own_names();
             self.names.extend(own.filter(|name| table::looks_like(name).is_some()));
         }
     }
 
-    /// Whether a file of the project defines a function, a kernel or a macro of this name.
-    pub(crate) fn defines(&self, name: &str) -> bool {
+    /// Whether a file of the project defines or declares this name.
+    pub(crate) fn owns(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 

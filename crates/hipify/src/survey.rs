@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::source::Source;
 use crate::token::TokenKind;
+use crate::{rules, table};
 
 /// The declarations of a text.
 #[derive(Default)]
@@ -16,6 +17,9 @@ pub struct Survey {
     pub functions: HashSet<String>,
     /// Macros that the text defines.
     pub macros: HashSet<String>,
+    /// Names that look like CUDA's and that the text declares: types, functions without a body, enumerators,
+    /// constants and other variables.
+    pub declared: HashSet<String>,
     /// Token ranges of the bodies of device functions and kernels, in order.
     pub device_bodies: Vec<Range<usize>>,
     /// Whether the text uses CUDA's language extensions.
@@ -28,9 +32,14 @@ impl Survey {
         self.functions.contains(name) || self.kernels.contains_key(name) || self.macros.contains(name)
     }
 
-    /// The names that the text defines.
-    pub fn definitions(self) -> impl Iterator<Item = String> {
-        self.functions.into_iter().chain(self.kernels.into_keys()).chain(self.macros)
+    /// Whether the text itself defines or declares this name, which looks like CUDA's.
+    pub fn owns(&self, name: &str) -> bool {
+        self.defines(name) || self.declared.contains(name)
+    }
+
+    /// The names that the text defines or declares.
+    pub fn own_names(self) -> impl Iterator<Item = String> {
+        self.functions.into_iter().chain(self.kernels.into_keys()).chain(self.macros).chain(self.declared)
     }
 }
 
@@ -72,6 +81,8 @@ pub fn survey(source: &Source<'_>) -> Survey {
     let mut named = false;
     // Macros that may name a kernel: the last token of their expansion.
     let mut macros: Vec<(String, usize)> = Vec::new();
+    // The end of the last enumeration's body.
+    let mut enumerators = 0;
     let mut at = 0;
     while let Some(token) = source.token(at) {
         match token.kind {
@@ -102,7 +113,13 @@ pub fn survey(source: &Source<'_>) -> Survey {
                     b"template" => template = true,
                     b"__global__" => global = true,
                     b"__device__" => device = true,
+                    b"enum" => enumerators = enumeration(source, at).unwrap_or(enumerators),
                     _ => {}
+                }
+                if let Some(name) = source.name(at).filter(|name| table::looks_like(name).is_some())
+                    && (is_declared(source, at) || at < enumerators && is_enumerator(source, at))
+                {
+                    out.declared.insert(name.into_owned());
                 }
                 if LANGUAGE.iter().any(|known| known.as_bytes() == word) {
                     out.is_cuda = true;
@@ -123,6 +140,53 @@ pub fn survey(source: &Source<'_>) -> Survey {
         }
     }
     out
+}
+
+/// The end of the body of the enumeration that begins at `at`, if it has one.
+fn enumeration(source: &Source<'_>, at: usize) -> Option<usize> {
+    /// `enum class Name : unsigned long long {` has eight.
+    const LONGEST: usize = 10;
+    let open = (at + 1..at + LONGEST).find(|place| source.is(*place, b'{') || source.is(*place, b';'))?;
+    if source.is(open, b'{') { source.partner(open) } else { None }
+}
+
+/// Whether the word at `at` is one of the names in an enumeration's body.
+fn is_enumerator(source: &Source<'_>, at: usize) -> bool {
+    at > 0 && (source.is(at - 1, b'{') || source.is(at - 1, b','))
+}
+
+/// Whether a declaration at `at` gives a name to a type, a function or a variable.
+fn is_declared(source: &Source<'_>, at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).filter(|before| source.together(*before, at)) else { return false };
+    let ends = |all: &[u8]| all.iter().any(|end| source.is(at + 1, *end));
+    match source.bytes(before) {
+        b"struct" | b"class" | b"union" | b"enum" => ends(b"{:") || source.is_word(at + 1, "final"),
+        b"using" => ends(b"="),
+        b"}" => ends(b";"),
+        b"*" | b"&" | b">" => ends(b"(;={[") && begins_declaration(source, before),
+        _ if source.kind_is(before, TokenKind::Identifier) => {
+            !rules::is_statement(source, before) && ends(b"(;={[,")
+        }
+        _ => false,
+    }
+}
+
+/// Whether the tokens up to `last`, from the beginning of the statement on, may be a type.
+fn begins_declaration(source: &Source<'_>, last: usize) -> bool {
+    /// Longer types are taken for expressions.
+    const LONGEST: usize = 24;
+    for at in (last.saturating_sub(LONGEST)..=last).rev() {
+        source.step();
+        let Some(token) = source.token(at) else { return false };
+        match token.kind {
+            TokenKind::Punct(b';' | b'{' | b'}') => return true,
+            TokenKind::Punct(b'*' | b'&' | b'<' | b'>' | b',') | TokenKind::Scope => {}
+            TokenKind::Identifier if !rules::is_statement(source, at) => {}
+            _ if token.directive != 0 => return true,
+            _ => return false,
+        }
+    }
+    last < LONGEST
 }
 
 /// Records the function whose name may be at `at`, before a parenthesis. Returns whether there is one.

@@ -31,6 +31,33 @@ fn names_of_other_files_are_known() {
     assert_eq!(redefined, []);
 }
 
+/// Whatever a header declares: types, prototypes, enumerators, constants. Uses are no declarations.
+#[test]
+fn declarations_of_other_files_are_known() {
+    let header = "\
+class cudaGuard { public: cudaGuard(int); };
+struct cublasHolder : Base {};
+using cudaList = std::vector<int>;
+typedef struct { int x; } cudaPair;
+enum Mode { CU_FAST, CUFFT_SLOW = 2 };
+enum class Kind : unsigned { CUDNN_OWN };
+const int CU_THREADS = 256;
+static constexpr int CU_LIST[2] = {1, 2};
+cudaError_t cudaMyInit(int device);
+float *cudaMakeBuffer(int n);
+std::vector<float> cudaAll(int n);
+";
+    let text = "void f() { cudaGuard(0); cublasHolder(); cudaList(3); cudaPair(); g(CU_FAST + CUFFT_SLOW, CUDNN_OWN); \
+                g(CU_THREADS, CU_LIST[0]); cudaMyInit(0); cudaMakeBuffer(1); cudaAll(2); }";
+    assert_eq!(findings(&[("own.h", header)], text), []);
+    assert_eq!(findings(&[], text).len(), 12);
+    let uses = "void g() { return cudaNewer(1); x = a * cudaOther(2); y = CU_MORE; return CUDNN_MUCH; \
+                if (z > cudaThird(3)) h(w, CU_LAST); }";
+    let all = ["cudaNewer", "cudaOther", "CU_MORE", "CUDNN_MUCH", "cudaThird", "CU_LAST"];
+    let told = findings(&[("uses.cu", uses)], uses);
+    assert_eq!(told, all.map(|name| (Reason::Unknown, name.to_string())));
+}
+
 #[test]
 fn headers_of_the_project_are_its_own() {
     let text =

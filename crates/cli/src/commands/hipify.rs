@@ -96,6 +96,9 @@ pub struct Args {
     /// Define a macro for --skip-excluded-preprocessor-conditional-blocks
     #[arg(short = 'D', value_name = "MACRO[=VALUE]")]
     define: Vec<String>,
+    /// Look here for headers of the project: what they declare is not taken for CUDA's
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
     /// Translate the files in DIR/compile_commands.json
     #[arg(short = 'p', value_name = "DIR")]
     database: Option<PathBuf>,
@@ -108,10 +111,8 @@ pub struct Args {
 
 /// hipify-clang's options for its compiler, which is not needed here.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Accepted but ignored (no compiler is run, no headers are read)")]
+#[command(next_help_heading = "Accepted but ignored (no compiler is run)")]
 struct Ignored {
-    #[arg(short = 'I', value_name = "DIR")]
-    include: Vec<PathBuf>,
     #[arg(long, value_name = "DIR")]
     cuda_path: Option<PathBuf>,
     #[arg(long, value_name = "ARCH")]
@@ -258,11 +259,9 @@ impl Args {
 
     /// The names of the given options that are ignored.
     fn without_effect(&self) -> Vec<&'static str> {
-        let Ignored {
-            include, cuda_path, cuda_gpu_arch, clang_resource_directory, temp_dir, save_temps, ..
-        } = &self.ignored;
+        let Ignored { cuda_path, cuda_gpu_arch, clang_resource_directory, temp_dir, save_temps, .. } =
+            &self.ignored;
         [
-            (!include.is_empty(), "-I"),
             (cuda_path.is_some(), "--cuda-path"),
             (!cuda_gpu_arch.is_empty(), "--cuda-gpu-arch"),
             (clang_resource_directory.is_some(), "--clang-resource-directory"),
@@ -396,6 +395,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Some(file) => Project::of_commands(file)?,
         None => Project::of_folders(&mut files)?,
     };
+    let compiler = args.ignored.compiler.iter().filter_map(|option| option.strip_prefix("-I"));
+    let folders: Vec<PathBuf> = args.include.iter().cloned().chain(compiler.map(PathBuf::from)).collect();
+    project.reach(&files, &folders);
     project.read_names();
     files.extend(project.files());
     let quiet = args.no_output || args.examine;
@@ -415,10 +417,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     let idle = args.without_effect();
     if !idle.is_empty() {
-        eprintln!(
-            "anywarp: ignored, because no compiler is run and no headers are read: {}",
-            idle.join(", ")
-        );
+        eprintln!("anywarp: ignored, because no compiler is run: {}", idle.join(", "));
     }
     if let Some(folder) = &args.output_dir {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;

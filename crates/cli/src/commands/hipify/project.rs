@@ -22,7 +22,10 @@ const SOURCES: &[&str] =
 pub struct Project {
     /// Each file, with its place below the project's folder.
     files: BTreeMap<PathBuf, PathBuf>,
-    /// What the files define.
+    /// Files that are read for what they declare, and not translated as a project's: sources that are given
+    /// one by one, and the headers that they include.
+    beside: BTreeSet<PathBuf>,
+    /// What the files declare.
     names: Arc<hipify::Project>,
     counts: RefCell<Counts>,
 }
@@ -175,7 +178,29 @@ impl Project {
         self.files.is_empty()
     }
 
-    /// Reads what the sources define, for the translation of the others. What cannot be read is reported when
+    /// Finds what sources that are given one by one share: themselves, and the headers that they include, in
+    /// their own folder, in `folders`, or in a folder above their own in the working directory.
+    pub fn reach(&mut self, sources: &[PathBuf], folders: &[PathBuf]) {
+        /// The number of files that are read.
+        const MOST: usize = 4096;
+        let mut open: Vec<PathBuf> = sources.iter().map(|file| tidy(file)).collect();
+        while let Some(file) = open.pop() {
+            let regular = fs::metadata(&file).is_ok_and(|known| known.is_file());
+            if !regular || self.beside.len() >= MOST || !self.beside.insert(file.clone()) {
+                continue;
+            }
+            let Ok(text) = files::read(&file, files::MOST_SOURCE) else { continue };
+            // The folders above an absolute path are not those of the project.
+            let above = if file.is_absolute() { 1 } else { usize::MAX };
+            for name in includes(&text) {
+                let around = file.ancestors().skip(1).take(above).chain(folders.iter().map(PathBuf::as_path));
+                let found = around.map(|folder| tidy(&folder.join(&name))).find(|path| path.is_file());
+                open.extend(found.filter(|path| !self.beside.contains(path)));
+            }
+        }
+    }
+
+    /// Reads what the sources declare, for the translation of the others. What cannot be read is reported when
     /// it is translated.
     pub fn read_names(&mut self) {
         let mut names = hipify::Project::default();
@@ -186,10 +211,13 @@ impl Project {
                 if source { files::read(file, files::MOST_SOURCE).unwrap_or_default() } else { Vec::new() };
             names.add(&place.to_string_lossy(), &text);
         }
+        for file in self.beside.iter().filter(|file| !self.files.contains_key(*file)) {
+            names.add(&file.to_string_lossy(), &files::read(file, files::MOST_SOURCE).unwrap_or_default());
+        }
         self.names = Arc::new(names);
     }
 
-    /// What the files define.
+    /// What the files declare.
     pub fn names(&self) -> Arc<hipify::Project> {
         Arc::clone(&self.names)
     }
