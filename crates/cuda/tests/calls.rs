@@ -11,3 +11,4 @@ mod library;
 mod narrow;
 mod process;
 mod sparse;
+mod video;

@@ -217,6 +217,11 @@ impl Array {
     /// An array with memory of its own.
     fn make(context: &Context, descriptor: Descriptor, level: bool) -> Result<Arc<Array>> {
         let format = descriptor.check()?;
+        Array::make_of(context, descriptor, format, level)
+    }
+
+    /// The same for checked elements.
+    fn make_of(context: &Context, descriptor: Descriptor, format: Format, level: bool) -> Result<Arc<Array>> {
         let size = packed(&descriptor, format).0.iter().product();
         take(&context.device, size)?;
         let Some(base) = space::alloc(size, space::For::Process) else {
@@ -367,6 +372,13 @@ fn insert(array: Arc<Array>) -> Result<Handle> {
 
 /// Creates an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
+    if let Some(format) = planar::packed(&descriptor)? {
+        descriptor.check_shape()?;
+        if descriptor.is_mapped_later() {
+            return Err(Error::NotSupported);
+        }
+        return insert(Array::make_of(context, descriptor, format, false)?);
+    }
     let Some(planes) = planar::planes(&descriptor)? else {
         if descriptor.is_mapped_later() {
             let (arrays, _) = Array::make_region(context, descriptor, 1, false)?;

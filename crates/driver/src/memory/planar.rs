@@ -1,7 +1,10 @@
-//! Multi-planar arrays: images with luma and chroma in separate planes, chroma often at a lower resolution.
+//! Video formats: images with luma and chroma in separate planes, chroma often at a lower resolution, or packed
+//! in elements.
 //!
 //! A program copies to and samples from the planes, which are arrays of their own. The whole array has no
-//! texture.
+//! texture, and a packed one has none either: programs only copy it.
+
+use texture::descriptor::{Channel, Format};
 
 use super::array::{Descriptor, flag};
 use crate::error::{Error, Result};
@@ -30,19 +33,29 @@ const PLANAR: &[(u32, &[Plane])] = &[
     (0xb5, &[Plane(WORD, 1, FULL), Plane(WORD, 2, FULL)]),
 ];
 
-/// Packed formats, in which two elements share their chroma: number and channels. They are not supported.
-const PACKED: &[(u32, u32)] = &[(0xa5, 4), (0xa6, 2), (0xa7, 2), (0xa8, 4), (0xa9, 1), (0xb1, 4)];
+/// Packed formats: number, channels (recorded on an H200), bytes of a channel.
+const PACKED: &[(u32, u32, u8)] =
+    &[(0xa5, 4, 1), (0xa6, 2, 2), (0xa7, 2, 2), (0xa8, 4, 1), (0xa9, 1, 4), (0xb1, 4, 2)];
+
+/// The elements of an array of a packed format; `None` for any other array.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: the video flag is missing, or it is no image.
+pub fn packed(whole: &Descriptor) -> Result<Option<Format>> {
+    let Some(&(_, channels, bytes)) = PACKED.iter().find(|p| p.0 == whole.format) else { return Ok(None) };
+    let video = whole.flags & flag::VIDEO != 0;
+    if !video || whole.channels != channels || whole.height == 0 || whole.depth != 0 {
+        return Err(Error::InvalidValue);
+    }
+    Ok(Some(Format::plain(Channel::Unsigned, bytes, channels as u8)))
+}
 
 /// The planes of a multi-planar array; `None` for any other array.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: the video flag is missing, or the shape cannot have planes.
-/// [`Error::NotSupported`]: a packed format.
 pub fn planes(whole: &Descriptor) -> Result<Option<Vec<Descriptor>>> {
     let video = whole.flags & flag::VIDEO != 0;
-    if video && PACKED.contains(&(whole.format, whole.channels)) {
-        return Err(Error::NotSupported);
-    }
     let Some((_, planes)) = PLANAR.iter().find(|p| p.0 == whole.format) else { return Ok(None) };
     if !video || whole.channels != 3 || whole.height == 0 || whole.depth != 0 {
         return Err(Error::InvalidValue);
@@ -72,5 +85,18 @@ mod tests {
         assert_eq!(planes, Ok(Some(vec![(16, 8, 0x01, 1), (8, 4, 0x01, 2)])));
         assert_eq!(super::planes(&Descriptor { flags: 0, ..whole }), Err(Error::InvalidValue));
         assert_eq!(super::planes(&Descriptor { format: 0x20, channels: 1, ..whole }), Ok(None));
+    }
+
+    #[test]
+    fn packed_formats_have_elements() {
+        let of = |format, channels, flags| {
+            let whole = Descriptor { width: 16, height: 8, depth: 0, format, channels, flags };
+            packed(&whole).map(|found| found.map(Format::element))
+        };
+        assert_eq!(of(0xa6, 2, flag::VIDEO), Ok(Some(4)));
+        assert_eq!(of(0xb1, 4, flag::VIDEO), Ok(Some(8)));
+        assert_eq!(of(0xb1, 2, flag::VIDEO), Err(Error::InvalidValue));
+        assert_eq!(of(0xb1, 4, 0), Err(Error::InvalidValue));
+        assert_eq!(of(0xb0, 3, flag::VIDEO), Ok(None));
     }
 }
