@@ -44,6 +44,27 @@ fn rows() -> &'static Rows {
     })
 }
 
+/// What came after that driver, which the library exports as well: name, first version, symbol.
+static LATER: &str = include_str!("../../data/later.tsv");
+
+/// The address of a function of a later release than the recorded driver's, for a program that asks for it at
+/// such a release.
+fn later(name: &[u8], version: i32, flags: u64) -> Option<*mut std::ffi::c_void> {
+    if version <= VERSION || flags > 3 {
+        return None;
+    }
+    let rows = LATER.lines().filter(|line| !line.starts_with('#'));
+    let mut fields = rows.map(|line| line.split('\t').collect::<Vec<_>>());
+    let symbol = fields.find_map(|row| match row.as_slice() {
+        &[known, first, symbol] if known.as_bytes() == name => {
+            first.parse().is_ok_and(|first: i32| first <= version).then_some(symbol)
+        }
+        _ => None,
+    })?;
+    let per_thread = if flags & 2 == 0 { None } else { address(&format!("{symbol}_ptsz")) };
+    per_thread.or_else(|| address(symbol))
+}
+
 /// The address that `cuGetProcAddress` finds, or the reason there is none (1: no such function, 2: not in
 /// that version).
 fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u32> {
@@ -143,6 +164,11 @@ api! {
     ) {
         let name = symbol.bytes()?;
         function.required()?;
+        if let Some(found) = later(name, version, flags) {
+            function.set(found as u64);
+            result.set(0);
+            return Ok(());
+        }
         if version > VERSION || flags > 3 {
             return Err(Error::InvalidValue);
         }
@@ -155,6 +181,10 @@ api! {
     Nothing Legal fn cuGetProcAddress(symbol: Text, function: Out<u64>, version: i32, flags: u64) {
         let name = symbol.bytes()?;
         function.required()?;
+        if let Some(found) = later(name, version, flags) {
+            function.set(found as u64);
+            return Ok(());
+        }
         if version > VERSION || flags > 3 {
             return Err(Error::InvalidValue);
         }

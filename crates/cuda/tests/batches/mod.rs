@@ -357,6 +357,40 @@ fn what_devices_lack_is_refused() {
     });
 }
 
+/// The recorded driver knows no release after 13.0; functions of those are found at their own releases alone.
+#[test]
+fn later_functions_are_found_at_their_releases() {
+    isolated("batches::later_functions_are_found_at_their_releases", &[], || {
+        let cuda = Library::start();
+        let find = |name: &str, version: u64, flags: u64| {
+            let name = std::ffi::CString::new(name).expect("no NUL");
+            let (mut found, mut result, mut old) = (0u64, 9u32, 0u64);
+            let arguments = [name.as_ptr() as u64, at(&mut found), version, flags, at(&mut result)];
+            let status = cuda.call("cuGetProcAddress_v2", &arguments);
+            let arguments = [name.as_ptr() as u64, at(&mut old), version, flags];
+            assert_eq!(cuda.call("cuGetProcAddress", &arguments) == OK, status == OK && result == 0);
+            assert_eq!(old, found);
+            (status, result, found)
+        };
+        let table = include_str!("../../data/later.tsv").lines().filter(|line| !line.starts_with('#'));
+        let mut count = 0;
+        for row in table.map(|line| line.split('\t').collect::<Vec<_>>()) {
+            let (name, version) = (row[0], row[1].parse::<u64>().expect("a number"));
+            let (status, result, found) = find(name, version, 0);
+            assert!(status == OK && result == 0 && found != 0, "{name}");
+            assert_eq!(find(name, 13_020, 1), (OK, 0, found), "{name}");
+            assert_ne!(find(name, version - 10, 0).2, found, "{name}");
+            count += 1;
+        }
+        assert_eq!(count, 21);
+        let [own, legacy] = [2, 0].map(|flags| find("cuMemcpyWithAttributesAsync", 13_020, flags).2);
+        assert!(own != legacy && own != 0);
+        assert_eq!(find("cuMemAlloc", 13_020, 0), (INVALID_VALUE, 9, 0));
+        assert_eq!(find("cuGraphGetId", 13_000, 0), (OK, 1, 0));
+        assert_eq!(find("cuGraphGetId", 13_010, 8), (INVALID_VALUE, 9, 0));
+    });
+}
+
 #[test]
 fn kernels_tell_how_many_parameters_they_have() {
     isolated("batches::kernels_tell_how_many_parameters_they_have", &[], || {
