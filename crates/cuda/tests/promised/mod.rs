@@ -308,6 +308,92 @@ fn pools_are_shared_with_other_processes() {
     }
 }
 
+/// A pool with one allocation of four words, to be shared: the pool, the address, and what another process needs.
+fn pool_to_share(cuda: &Cuda) -> (P, P, String) {
+    let shared = PoolProps { kind: 1, handle_types: 1, location: [DEVICE, 0], ..PoolProps::default() };
+    let (mut pool, mut address, mut data, mut descriptor) = (0, 0, [0u64; 8], -1);
+    call!(cuda.cuMemPoolCreate(&mut pool, &shared));
+    call!(cuda.cuMemPoolExportToShareableHandle(&mut descriptor, pool, 1, 0));
+    call!(cuda.cuMemAllocFromPoolAsync(&mut address, 4 << 20, pool, 0));
+    call!(cuda.cuMemcpyHtoD_v2(address, [1u32, 2, 3, 4].as_ptr().cast(), 16));
+    call!(cuda.cuMemPoolExportPointer(data.as_mut_ptr(), address));
+    let numbers = [u64::from(std::process::id()), descriptor as u64].into_iter().chain(data);
+    (pool, address, numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" "))
+}
+
+/// Opens the pool and the allocation of [`pool_to_share`] in another process.
+fn open_shared(cuda: &Cuda, numbers: &str) -> (P, P) {
+    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().expect("a number")).collect();
+    let path = format!("/proc/{}/fd/{}", numbers[0], numbers[1]);
+    let file = std::fs::File::options().read(true).write(true).open(path).expect("the owner's descriptor");
+    let (mut pool, mut address) = (0, 0);
+    call!(cuda.cuMemPoolImportFromShareableHandle(&mut pool, file.as_raw_fd() as u64, 1, 0));
+    call!(cuda.cuMemPoolImportPointer(&mut address, pool, numbers[2..].as_ptr()));
+    (pool, address)
+}
+
+/// A process that is killed takes nothing away from the one that it shares a pool with, whoever owns it.
+#[test]
+fn a_killed_process_takes_no_shared_memory_away() {
+    use std::io::{BufRead, BufReader};
+    const NAME: &str = "promised::a_killed_process_takes_no_shared_memory_away";
+    const ROLE: &str = "ANYWARP_TEST_ROLE";
+    const READY: &str = "ready: ";
+    let cuda = Cuda::start();
+    match std::env::var(ROLE).ok().as_deref() {
+        Some("own") => {
+            println!("{READY}{}", pool_to_share(&cuda).2);
+            std::thread::sleep(std::time::Duration::from_secs(60));
+            return;
+        }
+        Some(numbers) => {
+            open_shared(&cuda, numbers);
+            println!("{READY}");
+            std::thread::sleep(std::time::Duration::from_secs(60));
+            return;
+        }
+        None => {}
+    }
+    let other = |role: &str| {
+        let mut child = std::process::Command::new(std::env::current_exe().expect("the test's own path"))
+            .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
+            .envs([(ROLE, role), ("ANYWARP_CACHE_DIR", "off")])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("the other process");
+        let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let mut told = lines
+            .map_while(Result::ok)
+            .filter_map(|line| line.split_once(READY).map(|(_, numbers)| numbers.to_string()));
+        (told.next().expect("it is ready"), child)
+    };
+    let kill = |mut child: std::process::Child| {
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    };
+    // The owner is killed.
+    let (numbers, child) = other("own");
+    let (pool, address) = open_shared(&cuda, &numbers);
+    kill(child);
+    assert_eq!(cuda.download::<u32>(address, 4), [1, 2, 3, 4]);
+    call!(cuda.cuMemsetD32_v2(address, 9, 2));
+    assert_eq!(cuda.download::<u32>(address, 4), [9, 9, 3, 4]);
+    call!(cuda.cuMemFreeAsync(address, 0));
+    call!(cuda.cuStreamSynchronize(0));
+    call!(cuda.cuMemPoolDestroy(pool));
+    // The one who uses it is killed.
+    let (pool, mut address, numbers) = pool_to_share(&cuda);
+    let (_, child) = other(&numbers);
+    kill(child);
+    assert_eq!(cuda.download::<u32>(address, 4), [1, 2, 3, 4]);
+    call!(cuda.cuMemFreeAsync(address, 0));
+    call!(cuda.cuMemAllocFromPoolAsync(&mut address, 4 << 20, pool, 0));
+    call!(cuda.cuMemsetD32_v2(address, 5, 4));
+    assert_eq!(cuda.download::<u32>(address, 4), [5; 4]);
+    call!(cuda.cuMemFreeAsync(address, 0));
+    call!(cuda.cuMemPoolDestroy(pool));
+}
+
 /// Makes a pool at a location and lets another process, which is told its numbers, use it.
 fn share_a_pool(cuda: &Cuda, kind: u32, other: impl FnOnce(&str)) {
     let shared = PoolProps { kind: 1, handle_types: 1, location: [kind, 0], ..PoolProps::default() };
