@@ -244,14 +244,58 @@ template <class word, class... A> __device__ texels<word> gather(anywarp_texture
 
 } // namespace anywarp
 
-/* A function that returns the element, and one that writes it. */
+#if defined(__HIP__) && !(defined(__HIP_DEVICE_COMPILE__) && defined(__AMDGCN__))
+
+/* What a fetch from a texture at file scope gives: the element, or numbers from 0 to 1 or from -1 to 1. */
+template <class T, hipTextureReadMode mode> struct anywarp_fetched {
+    typedef T type;
+};
+#define ANYWARP_FRACTIONS(name, number)                                                                     \
+    template <> struct anywarp_fetched<number, hipReadModeNormalizedFloat> {                                \
+        typedef float type;                                                                                 \
+    };                                                                                                      \
+    template <> struct anywarp_fetched<name##1, hipReadModeNormalizedFloat> {                               \
+        typedef float1 type;                                                                                \
+    };                                                                                                      \
+    template <> struct anywarp_fetched<name##2, hipReadModeNormalizedFloat> {                               \
+        typedef float2 type;                                                                                \
+    };                                                                                                      \
+    template <> struct anywarp_fetched<name##4, hipReadModeNormalizedFloat> {                               \
+        typedef float4 type;                                                                                \
+    };
+ANYWARP_FRACTIONS(char, char)
+ANYWARP_FRACTIONS(uchar, unsigned char)
+ANYWARP_FRACTIONS(short, short)
+ANYWARP_FRACTIONS(ushort, unsigned short)
+#undef ANYWARP_FRACTIONS
+
+/* The handle of a texture at file scope, which the compiler passes in the texture's place. */
+template <class T, int dimensions, hipTextureReadMode mode>
+ANYWARP_DEVICE anywarp_texture anywarp_handle(texture<T, dimensions, mode> t) {
+    unsigned long long handle;
+    __asm__("mov.b64 %0, %1;" : "=l"(handle) : "l"(t));
+    return (anywarp_texture)handle;
+}
+
+/* The same function of such a texture. */
+#define ANYWARP_FILE_SCOPE_TEXTURE(name, parameters, ...)                                                   \
+    template <class T, int dimensions, hipTextureReadMode mode>                                             \
+    ANYWARP_DEVICE typename anywarp_fetched<T, mode>::type name(texture<T, dimensions, mode> t, parameters) { \
+        return name<typename anywarp_fetched<T, mode>::type>(anywarp_handle(t), __VA_ARGS__);               \
+    }
+#else
+#define ANYWARP_FILE_SCOPE_TEXTURE(name, parameters, ...)
+#endif
+
+/* A function that returns the element, one that writes it, and that of a texture at file scope. */
 #define ANYWARP_TEXTURE(name, fetch, parameters, ...)                                                       \
     template <class T> ANYWARP_DEVICE T name(anywarp_texture t, parameters) {                               \
         return anywarp::element<T>(anywarp::fetch(t, typename anywarp::texel<T>::word(), __VA_ARGS__));     \
     }                                                                                                       \
     template <class T> ANYWARP_DEVICE void name(T *to, anywarp_texture t, parameters) {                     \
         *to = anywarp::element<T>(anywarp::fetch(t, typename anywarp::texel<T>::word(), __VA_ARGS__));      \
-    }
+    }                                                                                                       \
+    ANYWARP_FILE_SCOPE_TEXTURE(name, P(parameters), __VA_ARGS__)
 #define P(...) __VA_ARGS__
 ANYWARP_TEXTURE(tex1Dfetch, fetch1, P(int x), x)
 #if !defined(__gfx940__) && !defined(__gfx941__) && !defined(__gfx942__) && !defined(__gfx950__)
@@ -282,6 +326,7 @@ ANYWARP_TEXTURE(texCubemapLayeredLod, cube_layer_lod, P(float x, float y, float 
                 level)
 #endif
 #undef P
+#undef ANYWARP_FILE_SCOPE_TEXTURE
 #undef ANYWARP_TEXTURE
 
 #endif

@@ -151,8 +151,13 @@ template <class T> hipChannelFormatDesc hipCreateChannelDesc() { return anywarpC
 
 /* A texture reference at file scope, as the porting guide declares it; device code reads it by its name. Host code
  * gets the module's reference by hipModuleGetTexRef, or binds this one if hip-clang's code has registered it. */
+#if defined(__HIP__) && !(defined(__HIP_DEVICE_COMPILE__) && defined(__AMDGCN__))
+#define ANYWARP_HIP_FILE_SCOPE_TEXTURE __attribute__((device_builtin_texture_type))
+#else
+#define ANYWARP_HIP_FILE_SCOPE_TEXTURE
+#endif
 template <class T, int dimensions = hipTextureType1D, hipTextureReadMode mode = hipReadModeElementType>
-struct texture : public textureReference {
+struct ANYWARP_HIP_FILE_SCOPE_TEXTURE texture : public textureReference {
     explicit texture(int normalized_ = 0, hipTextureFilterMode filter = hipFilterModePoint,
                      hipTextureAddressMode address = hipAddressModeClamp) {
         init(normalized_, filter, address);

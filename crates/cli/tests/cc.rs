@@ -153,6 +153,7 @@ fn the_examples() {
     for (file, last) in [
         ("cuda/matmul.cu", "0 of 36864 elements are wrong"),
         ("hip/reduce.hip", "sum 500000500000, as it should be"),
+        ("hip/file_texture.hip", "0 of 32 texels are wrong"),
     ] {
         let source = root().join("examples").join(file);
         compiled(&[&source.to_string_lossy(), "-o", "program"], &folder.0);
