@@ -157,9 +157,11 @@
 #define cuStreamAttachMemAsync CU_ANYWARP_PTSZ(cuStreamAttachMemAsync)
 #define cuStreamBatchMemOp CU_ANYWARP_PTSZ(cuStreamBatchMemOp_v2)
 #define cuStreamBeginCapture CU_ANYWARP_PTSZ(cuStreamBeginCapture_v2)
+#define cuStreamBeginCaptureToCig CU_ANYWARP_PTSZ(cuStreamBeginCaptureToCig)
 #define cuStreamBeginCaptureToGraph CU_ANYWARP_PTSZ(cuStreamBeginCaptureToGraph)
 #define cuStreamCopyAttributes CU_ANYWARP_PTSZ(cuStreamCopyAttributes)
 #define cuStreamEndCapture CU_ANYWARP_PTSZ(cuStreamEndCapture)
+#define cuStreamEndCaptureToCig CU_ANYWARP_PTSZ(cuStreamEndCaptureToCig)
 #define cuStreamGetAttribute CU_ANYWARP_PTSZ(cuStreamGetAttribute)
 #define cuStreamGetCaptureInfo CU_ANYWARP_PTSZ(cuStreamGetCaptureInfo_v3)
 #define cuStreamGetCtx CU_ANYWARP_PTSZ(cuStreamGetCtx)
@@ -659,6 +661,19 @@ typedef struct CUctxCigParam_st {
     CUcigDataType sharedDataType;
     void *sharedData;
 } CUctxCigParam;
+
+typedef enum CUstreamCigDataType_enum {
+    STREAM_CIG_DATA_TYPE_D3D12_COMMAND_LIST = 0x1
+} CUstreamCigDataType;
+
+typedef struct CUstreamCigParam_st {
+    CUstreamCigDataType streamSharedDataType;
+    void *streamSharedData;
+} CUstreamCigParam;
+
+typedef struct CUstreamCigCaptureParams_st {
+    CUstreamCigParam *streamCigParams;
+} CUstreamCigCaptureParams;
 
 typedef struct CUctxCreateParams_st {
     CUexecAffinityParam *execAffinityParams;
@@ -2886,6 +2901,8 @@ CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
                                              const CUgraphNode *dependencies,
                                              const CUgraphEdgeData *dependencyData, size_t numDependencies,
                                              CUstreamCaptureMode mode);
+CUresult CUDAAPI cuStreamBeginCaptureToCig(CUstream hStream, CUstreamCigCaptureParams *streamCigCaptureParams);
+CUresult CUDAAPI cuStreamEndCaptureToCig(CUstream hStream);
 CUresult CUDAAPI cuStreamEndCapture(CUstream hStream, CUgraph *phGraph);
 CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus);
 CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,

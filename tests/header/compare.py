@@ -41,6 +41,11 @@ SOME = {
     "cuKernelGetParamCount",
     "cuMemcpy3DWithAttributesAsync",
     "cuMemcpyWithAttributesAsync",
+    "CUstreamCigCaptureParams",
+    "CUstreamCigDataType",
+    "CUstreamCigParam",
+    "cuStreamBeginCaptureToCig",
+    "cuStreamEndCaptureToCig",
     "cuStreamGetDevResource",
 }
 MODES = {"legacy": [], "per-thread": ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]}
