@@ -61,10 +61,15 @@ impl Granted {
     }
 }
 
+/// Whether the memory has rights at all.
+pub(super) fn may_be_closed(allocation: &Allocation) -> bool {
+    allocation.pool != 0 || allocation.kind == Kind::Mapped
+}
+
 /// Whether the current context's device, or without a context the stream's, may not access `size` bytes at an
 /// address in an allocation. NVIDIA's tests tell that the stream's device does not count otherwise.
 pub(super) fn is_closed(allocation: &Allocation, address: u64, size: u64, stream: &Stream) -> bool {
-    if allocation.pool == 0 && allocation.kind != Kind::Mapped {
+    if !may_be_closed(allocation) {
         return false;
     }
     let device = context::current().map_or(stream.ordinal(), |current| current.device.ordinal);

@@ -189,6 +189,9 @@ impl Side {
     /// Whether the memory of a checked side is closed to the current context's device.
     fn is_closed(&self, extent: [u64; 3], keep: &Keep, stream: &Stream) -> bool {
         let Keep::Allocation(allocation) = keep else { return false };
+        if !rights::may_be_closed(allocation) {
+            return false;
+        }
         let Ok((at, pitch)) = self.resolve(extent, keep) else { return false };
         rights::is_closed(allocation, at, Block::span(extent, pitch).unwrap_or(0), stream)
     }
