@@ -1,5 +1,5 @@
 /*
- * Anywarp's declaration of HIP, version 6.3: of run-time compilation, only the linker.
+ * Anywarp's declaration of HIP, version 6.3: compilation at run time.
  *
  * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
  * this file calls the library in the same way as one compiled with any other header of the same version.

@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("host", &[]),
     ("hwtruth", &[]),
     ("hipify", &[]),
+    ("clang", &["host"]),
     ("tensormap", &[]),
     ("names", &[]),
     ("texture", &["names"]),
@@ -25,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("driver", &["host", "image", "texture"]),
     ("cpu", &["host", "driver", "image", "gcn", "gcn-lower", "ptx", "lower", "wave", "simd", "grid"]),
     ("capi", &["driver", "image"]),
-    ("hip", &["capi", "driver", "host", "image"]),
+    ("hip", &["capi", "clang", "driver", "host", "image"]),
     ("cudart", &["capi", "driver", "host", "image"]),
     ("cuda", &["capi", "cudart", "hip", "driver", "image", "cpu", "tensormap"]),
     ("nvml", &["capi", "cpu", "driver", "host"]),
@@ -33,8 +34,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "host", "cuda", "nvml", "nvrtc", "cpu", "driver", "image", "gcn", "ptx", "lower", "wave", "simd",
-            "hipify",
+            "host", "clang", "cuda", "nvml", "nvrtc", "cpu", "driver", "image", "gcn", "ptx", "lower",
+            "wave", "simd", "hipify",
         ],
     ),
 ];

@@ -5,6 +5,7 @@
 //! - [`trust`] decides whether other users can have written a file that is to be loaded as code;
 //! - [`folder`] reads and writes files so that no other user can plant or redirect them;
 //! - [`load`] reads how busy the machine's processors are;
+//! - [`programs`] runs the user's compiler;
 //! - [`threads`] makes sure that the signals that kernels need reach the threads that run them;
 //! - [`mapped`] keeps the process alive when a file that it has mapped is truncated;
 //! - [`moving`] replaces pages that other threads write to;
@@ -21,6 +22,7 @@ pub mod mapped;
 pub mod moving;
 pub mod options;
 pub mod processor;
+pub mod programs;
 pub mod threads;
 pub mod trust;
 pub mod write;

@@ -194,7 +194,7 @@ options! {
     /// the folder of the driver library that `anywarp run` uses
     lib: Option<PathBuf> = None, "ANYWARP_LIB", Path, path;
 
-    /// the clang that `anywarp cc` runs, as a path or a name in `PATH`; by default the newest in `PATH`
+    /// the clang that `anywarp cc` and hiprtc run, as a path or a name in `PATH`; by default the newest in `PATH`
     clang: Option<PathBuf> = None, "ANYWARP_CLANG", Path, path;
 
     /// as in the hardware's driver: device numbers or UUIDs (`GPU-…`)
@@ -519,8 +519,8 @@ mod tests {
             assert_eq!(*origin, wanted, "{}", row.name);
         }
         assert_eq!(reading.options.cache_folder(), None);
-        let Options { llvm, keep_ptx, lib, xdg_cache_home, rustup_home, home, .. } = reading.options;
-        assert!([llvm, keep_ptx, lib, xdg_cache_home, rustup_home, home].iter().all(Option::is_none));
+        let Options { llvm, clang, keep_ptx, lib, xdg_cache_home, rustup_home, home, .. } = reading.options;
+        assert!([llvm, clang, keep_ptx, lib, xdg_cache_home, rustup_home, home].iter().all(Option::is_none));
         assert!(!secure(), "tests are not run as setuid programs");
     }
 }

@@ -12,15 +12,11 @@ use host::options::Options;
 
 use crate::install;
 use crate::scratch::Scratch;
-use arch::Arch;
-use arguments::{Input, Language, Request, Stage};
-use clang::Clang;
+use arguments::{Input, Request, Stage};
+use clang::{Arch, Clang, Language, Side, headers};
 
-mod arch;
 mod arguments;
-mod clang;
 pub(super) mod container;
-mod headers;
 mod messages;
 
 /// Compile CUDA or HIP C++ (.cu, .hip) for `anywarp run`, with clang and without NVIDIA's or AMD's toolkit
@@ -69,8 +65,8 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     request.verbose |= args.verbose;
     request.ptx |= args.ptx;
     request.arch.splice(0..0, args.arch);
-    let named = request.clang.as_ref().or(args.clang.as_ref()).or(options.clang.as_ref());
-    let clang = Clang::find(named.map(PathBuf::as_path))?;
+    let named = request.clang.as_deref().or(args.clang.as_deref()).or(options.clang.as_deref());
+    let clang = Clang::find(named)?;
     if request.version {
         writeln!(io::stdout(), "anywarp cc {} with {}", env!("CARGO_PKG_VERSION"), clang.program.display())?;
         let status = Command::new(&clang.program).arg("--version").status();
@@ -125,45 +121,14 @@ impl Job {
     }
 
     /// clang with the options that every step has.
-    fn clang(&self) -> Command {
-        let mut command = Command::new(&self.clang.program);
-        command.arg("-Wno-unused-command-line-argument").arg("-isystem").arg(self.include());
-        // The folder has another name each time, which must not stand in what is made.
-        let mut named = OsString::from("-ffile-prefix-map=");
-        named.push(self.include());
-        named.push("=anywarp-include");
-        command.arg(named);
-        command
+    fn clang(&self) -> Result<Command> {
+        Ok(self.clang.command(&self.include())?)
     }
 
-    /// clang for a pass over a source in `language`, which clang reads as `read_as`.
-    fn pass(&self, language: Language, read_as: Language, side: &str) -> Command {
-        let mut command = self.clang();
-        command.args(["-x", read_as.of_clang(), side, "-nogpulib", "-nogpuinc"]);
-        if language == Language::Hip {
-            command.arg("-D__HIP_PLATFORM_AMD__=1");
-            // clang would take its own headers for the ROCm that it finds on this machine.
-            let mut no_rocm = OsString::from("--rocm-path=");
-            no_rocm.push(self.scratch.path());
-            command.arg(no_rocm);
-        }
-        if read_as == Language::Cuda {
-            // Without a toolkit, clang would assume the launches of CUDA 7.
-            command.args(["-Xclang", "-target-sdk-version=11.5"]);
-            if language == Language::Hip {
-                command.args([
-                    "-D__HIP__=1",
-                    "-D__HIPCC__=1",
-                    "-D__HIP_DEVICE_COMPILE__=1",
-                    "-U__CUDA_ARCH__",
-                ]);
-            }
-        }
-        if !self.request.optimises {
-            command.arg("-O2");
-        }
-        command.args(["-include", language.header()]);
-        command
+    /// clang for a pass over a source.
+    fn pass(&self, language: Language, side: Side) -> Result<Command> {
+        let optimisation = (!self.request.optimises).then_some("-O2");
+        Ok(self.clang.pass(&self.include(), language, side, optimisation)?)
     }
 
     fn execute(&self, mut command: Command) -> Result<()> {
@@ -199,21 +164,10 @@ impl Job {
 
     /// Compiles a source's device code for one architecture.
     fn device(&self, input: &Input, language: Language, arch: &Arch, output: &Path) -> Result<()> {
-        let mut command = match arch {
-            // clang makes no PTX of HIP, whose device code means the same as CUDA's.
-            Arch::Ptx(number) => {
-                let mut command = self.pass(language, Language::Cuda, "--cuda-device-only");
-                command.arg(format!("--cuda-gpu-arch=sm_{number}"));
-                command.arg(format!("--cuda-feature=+ptx{}", arch::ptx_version(*number)));
-                command.arg("-S");
-                command
-            }
-            Arch::Amd(name) => {
-                let mut command = self.pass(language, language, "--cuda-device-only");
-                command.arg(format!("--offload-arch={name}")).arg("--no-gpu-bundle-output");
-                command
-            }
-        };
+        let mut command = self.pass(language, Side::Device(arch))?;
+        if matches!(arch, Arch::Ptx(_)) {
+            command.arg("-S");
+        }
         command.args(own_number(input, language));
         command.args(&self.request.for_device).arg("-o").arg(output).arg(&input.path);
         self.execute(command)
@@ -241,7 +195,7 @@ impl Job {
     /// Compiles a source in a GPU language to an object that holds the device code.
     fn object(&self, input: &Input, language: Language, index: usize, output: &Path) -> Result<()> {
         let packed = self.packed(input, language, index)?;
-        let mut command = self.pass(language, language, "--cuda-host-only");
+        let mut command = self.pass(language, Side::Host)?;
         command.args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(packed);
         command.args(own_number(input, language));
         command.args(self.request.dependencies(input)?);
@@ -256,7 +210,7 @@ impl Job {
             match input.language {
                 Some(language) => self.object(input, language, index, &output)?,
                 None => {
-                    let mut command = self.clang();
+                    let mut command = self.clang()?;
                     command.args(&self.request.for_host).arg("-c").arg("-o").arg(&output).arg(&input.path);
                     self.execute(command)?;
                 }
@@ -283,8 +237,8 @@ impl Job {
     fn pass_through(&self) -> Result<()> {
         for input in self.request.inputs() {
             let mut command = match input.language {
-                Some(language) => self.pass(language, language, "--cuda-host-only"),
-                None => self.clang(),
+                Some(language) => self.pass(language, Side::Host)?,
+                None => self.clang()?,
             };
             command.args(&self.request.for_host);
             command.arg(if self.request.stage == Stage::Preprocess { "-E" } else { "-fsyntax-only" });
@@ -300,7 +254,7 @@ impl Job {
     /// Compiles all sources and links.
     fn link(&self, options: &Options) -> Result<()> {
         let libraries = install::library_folder(options)?;
-        let mut command = self.clang();
+        let mut command = self.clang()?;
         let mut index = 0;
         let mut languages = Vec::new();
         for word in &self.request.words {
@@ -339,16 +293,12 @@ impl Job {
     }
 }
 
-/// The number by which clang tells a HIP source's symbols from another's; without one, two sources cannot be
-/// linked.
+/// The option by which clang tells a source's symbols from another's.
 fn own_number(input: &Input, language: Language) -> Vec<String> {
-    if language != Language::Hip {
-        return Vec::new();
-    }
     let path = std::path::absolute(&input.path).unwrap_or_else(|_| input.path.clone());
     let mut hasher = DefaultHasher::new();
     path.hash(&mut hasher);
-    vec!["-Xclang".to_owned(), format!("-cuid={:016x}", hasher.finish())]
+    clang::own_number(language, hasher.finish())
 }
 
 /// A word as a shell would take it.

@@ -151,6 +151,17 @@ functions! {
     hiprtcLinkAddData(P, u32, *const c_void, usize, *const i8, u32, *const u32, *mut P);
     hiprtcLinkComplete(P, *mut P, *mut usize);
     hiprtcLinkDestroy(P);
+    hiprtcCreateProgram(*mut P, *const i8, *const i8, i32, *const *const i8, *const *const i8);
+    hiprtcDestroyProgram(*mut P);
+    hiprtcCompileProgram(P, i32, *const *const i8);
+    hiprtcAddNameExpression(P, *const i8);
+    hiprtcGetLoweredName(P, *const i8, *mut *const i8);
+    hiprtcGetProgramLogSize(P, *mut usize);
+    hiprtcGetProgramLog(P, *mut u8);
+    hiprtcGetCodeSize(P, *mut usize);
+    hiprtcGetCode(P, *mut u8);
+    hiprtcGetBitcodeSize(P, *mut usize);
+    hiprtcGetBitcode(P, *mut u8);
     hipGetProcAddress(*const i8, *mut P, i32, u64, *mut u32);
 }
 

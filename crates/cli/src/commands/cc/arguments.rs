@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::arch::Arch;
+use clang::{Arch, Language};
 
 /// clang's options whose value is the next argument.
 const WITH_VALUE: &[&str] = &[
@@ -131,31 +131,6 @@ const WITHOUT_EFFECT: &[(&str, bool)] = &[
     ("-cudart", true),
     ("--cudart", true),
 ];
-
-/// A language with device code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Language {
-    Cuda,
-    Hip,
-}
-
-impl Language {
-    /// Its name in clang's option `-x`.
-    pub fn of_clang(self) -> &'static str {
-        match self {
-            Language::Cuda => "cuda",
-            Language::Hip => "hip",
-        }
-    }
-
-    /// The header that its sources get without including it, as with nvcc and hipcc.
-    pub fn header(self) -> &'static str {
-        match self {
-            Language::Cuda => "cuda_runtime.h",
-            Language::Hip => "hip/hip_runtime.h",
-        }
-    }
-}
 
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

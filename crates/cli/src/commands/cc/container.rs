@@ -1,6 +1,6 @@
 //! The containers that hold device code in an executable: NVIDIA's fat binary for CUDA, clang's bundle for HIP.
 
-use super::arch::Arch;
+use clang::Arch;
 
 /// `fatBinaryHeader`: magic, version, size of this header.
 const FAT_MAGIC: u32 = 0xba55_ed50;
@@ -30,7 +30,7 @@ pub fn fat_binary(parts: &[(&Arch, Vec<u8>)]) -> Vec<u8> {
         put(4, &(ENTRY_HEADER as u32).to_le_bytes());
         put(8, &(payload.len() as u64).to_le_bytes());
         put(20, &64u32.to_le_bytes());
-        let version = super::arch::ptx_version(*number);
+        let version = clang::ptx_version(*number);
         put(24, &((version % 10) | (version / 10) << 16).to_le_bytes());
         put(28, &number.to_le_bytes());
         put(40, &ENTRY_FLAGS.to_le_bytes());

@@ -1,6 +1,6 @@
 //! The architectures that device code is made for.
 
-use anyhow::{Result, bail};
+use crate::{Error, Result};
 
 /// What a device pass makes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +18,9 @@ const LEAST: u32 = 70;
 
 impl Arch {
     /// Reads lists of names.
+    ///
+    /// # Errors
+    /// A name that is none of ours.
     pub fn list(lists: &[String]) -> Result<Vec<Arch>> {
         let mut all = Vec::new();
         for name in lists.iter().flat_map(|list| list.split(',')).filter(|name| !name.is_empty()) {
@@ -32,7 +35,11 @@ impl Arch {
         Ok(all)
     }
 
-    fn read(name: &str) -> Result<Arch> {
+    /// Reads a name: `gfx906`, `compute_80`, `sm_80`.
+    ///
+    /// # Errors
+    /// What would be right.
+    pub fn read(name: &str) -> Result<Arch> {
         let wanted = "write compute_80 and the like for PTX, gfx906 and the like for AMD's machine code";
         if name.starts_with("gfx") {
             return Ok(Arch::Amd(name.to_owned()));
@@ -40,10 +47,10 @@ impl Arch {
         let number = name.strip_prefix("compute_").or_else(|| name.strip_prefix("sm_"));
         match number.and_then(|number| number.parse().ok()) {
             Some(number) if number < LEAST => {
-                bail!("--arch {name}: devices before compute_{LEAST} are not supported")
+                Err(Error(format!("--arch {name}: devices before compute_{LEAST} are not supported")))
             }
             Some(number) => Ok(Arch::Ptx(number)),
-            None => bail!("--arch {name}: {wanted}"),
+            None => Err(Error(format!("--arch {name}: {wanted}"))),
         }
     }
 }

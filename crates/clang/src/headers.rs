@@ -1,9 +1,8 @@
 //! Our headers, embedded so that they also exist where only the command is installed.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use crate::Result;
 
 /// The folder of the headers in the scratch folder.
 pub const FOLDER: &str = "include";
@@ -11,7 +10,7 @@ pub const FOLDER: &str = "include";
 /// A table of files of `include/` with their texts.
 macro_rules! embedded {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../../include/", $name)))),*]
+        &[$(($name, include_str!(concat!("../../../include/", $name)))),*]
     };
 }
 
@@ -165,6 +164,9 @@ const OF_STD: &[&str] = &[
 ];
 
 /// Writes all headers below `folder`.
+///
+/// # Errors
+/// A file that cannot be written.
 pub fn write(folder: &Path) -> Result<()> {
     let folder = folder.join(FOLDER);
     for (name, text) in FILES {
@@ -183,14 +185,13 @@ pub fn write(folder: &Path) -> Result<()> {
 }
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<()> {
-    let path = folder.join(name);
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
-    made.with_context(|| format!("cannot write {}", path.display()))
+    crate::write(&folder.join(name), text.as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
     use std::path::PathBuf;
 
     use super::*;
