@@ -57,7 +57,7 @@ gfx1010; gfx1031 to gfx1036 and gfx10-3-generic those of gfx1030; gfx1101 to gfx
 of gfx1100; gfx1151 to gfx1153 those of gfx1150; gfx1200 and gfx12-generic those of gfx1201. gfx9-generic has
 those of gfx900 without `v_mad_mix`. Others, as gfx803, are refused by name.
 
-Code objects of versions 3 to 6 are read. Version 2 is refused by name: its metadata is YAML.
+Code objects of versions 2 to 6 are read. HCC wrote version 2, and clang up to 16 can.
 
 Where the two differ, and why: LLVM's behaviour is undefined for reserved selections of SDWA (`dst_sel:7`),
 and for special registers where more than 64 bits are needed. Here they are refused.

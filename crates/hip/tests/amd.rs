@@ -15,7 +15,7 @@ mod images;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 
 use support::*;
 
@@ -30,6 +30,7 @@ const LAUNCH_FAILURE: u32 = 719;
 const NOT_SUPPORTED: u32 = 801;
 
 const GFX906: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.gfx906.hsaco");
+const VERSION_2: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.v2.gfx906.hsaco");
 const GFX90A: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.gfx90a.hsaco");
 
 /// Position of the flags in an ELF header; bits 8 and 9 of them say what the code needs of xnack.
@@ -55,10 +56,14 @@ impl Object {
 
     /// Those of a file in `amd/`.
     fn of(file: &str, target: &str, options: &[&str]) -> Object {
+        Object::by(CLANG, file, target, options)
+    }
+
+    fn by(compiler: &str, file: &str, target: &str, options: &[&str]) -> Object {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/amd").join(file);
         let name = format!("anywarp-{}-{file}-{target}{}", std::process::id(), options.concat());
         let file = std::env::temp_dir().join(name);
-        let output = Command::new(CLANG)
+        let output = Command::new(compiler)
             .args(["-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O2"])
             .arg(format!("--offload-arch={target}"))
             .args(options)
@@ -444,6 +449,53 @@ fn devices_take_the_code_that_suits_them() {
     };
     assert!(told.contains("there is no device gfx9000"), "{told}");
     assert!(told.contains("this device is gfx90a:sramecc+:xnack-"), "{told}");
+}
+
+/// Code objects of HCC's time: headers in front of the code, and metadata in YAML.
+#[test]
+fn version_2_runs() {
+    const NAME: &str = "version_2_runs";
+    if !in_process(NAME, &[("ANYWARP_HIP_ARCH", "gfx906")]) {
+        return;
+    }
+    let hip = hip();
+    let mut module = 0;
+    assert_eq!((hip.hipModuleLoadData)(&mut module, VERSION_2.as_ptr().cast()), 0);
+    let y: Box<[f32; 64]> = Box::new(std::array::from_fn(|i| i as f32));
+    let x: Box<[f32; 64]> = Box::new(std::array::from_fn(|i| 100.0 * i as f32));
+    let (to, from, factor, count) = (y.as_ptr() as P, x.as_ptr() as P, 0.5f32, 60u32);
+    let params = [at(&to), at(&from), at(&factor), at(&count)];
+    launch(&hip, function(&hip, module, "saxpy"), [1, 1, 1], [64, 1, 1], 0, &params);
+    for (i, value) in y.iter().enumerate() {
+        assert_eq!(*value, if i < 60 { 51.0 * i as f32 } else { i as f32 }, "{i}");
+    }
+    let data: Box<[i32; 256]> = Box::new(std::array::from_fn(|i| i as i32));
+    let pointer = data.as_ptr() as P;
+    launch(&hip, function(&hip, module, "reverse"), [1, 1, 1], [256, 1, 1], 0, &[at(&pointer)]);
+    assert!(data.iter().enumerate().all(|(i, value)| *value == 255 - i as i32));
+    let mut none = 0;
+    assert_eq!((hip.hipModuleGetGlobal)(&mut none, null_mut(), module, c("saxpy").as_ptr()), NOT_FOUND);
+}
+
+/// The kernels of the other tests, by the last compiler but one that writes version 2.
+#[test]
+fn version_2_of_many_kernels_runs() {
+    const COMPILER: &str = "clang-15";
+    const NAME: &str = "version_2_of_many_kernels_runs";
+    if Command::new(COMPILER).arg("--version").output().is_err() {
+        eprintln!("not run: {COMPILER} is missing: apt-get install clang-15 lld-15");
+        return;
+    }
+    if !in_process(NAME, &[("ANYWARP_HIP_ARCH", "gfx906")]) {
+        return;
+    }
+    let options = ["-mcode-object-version=2", "--no-gpu-bundle-output"];
+    let object = Object::by(COMPILER, "kernels.hip", "gfx906:xnack-", &options);
+    let bytes = object.bytes();
+    assert_eq!(bytes[8], 0, "the version in the ELF header");
+    let (hip, mut module) = (hip(), 0);
+    assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+    run(&hip, module);
 }
 
 /// Truncated, changed and foreign objects.

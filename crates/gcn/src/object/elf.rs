@@ -6,7 +6,7 @@ use object::LittleEndian as LE;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
 
-use super::{CodeObject, Error, Kernel, KernelDescriptor, Metadata, descriptor};
+use super::{CodeObject, Error, Kernel, KernelDescriptor, Metadata, descriptor, version_2};
 use crate::target::TargetId;
 
 /// A section.
@@ -120,41 +120,26 @@ pub(super) fn header(bytes: &[u8]) -> Result<Head<'_>, Error> {
     }
     let flags = file.e_flags.get(LE);
     let version = match abi {
-        0 => return Err(version_2(file, bytes)),
-        1..=4 => abi + 2,
+        0..=4 => abi + 2,
         _ => {
             return Err(Error::Unsupported(format!(
-                "the ELF header states ABI version {abi}; versions 1 to 4 (code objects 3 to 6) are read"
+                "the ELF header states ABI version {abi}; versions 0 to 4 (code objects 2 to 6) are read"
             )));
         }
     };
-    let target = TargetId::of_flags(flags, version).ok_or_else(|| {
+    let mut target = TargetId::of_flags(flags, version);
+    // The first compilers wrote no flags.
+    if version == 2 && flags as u8 == 0 {
+        notes(file, bytes, &mut |name, kind, desc| {
+            if name == b"AMD" && kind == NOTE_V2_ISA && target.is_none() {
+                target = version_2::target(desc);
+            }
+        })?;
+    }
+    let target = target.ok_or_else(|| {
         Error::Unsupported(format!("the ELF header's flags {flags:#x} name an unknown instruction set"))
     })?;
     Ok(Head { version, target, flags, file })
-}
-
-/// The error for a code object of version 2, with the instruction set that its note names.
-fn version_2(file: &Header, bytes: &[u8]) -> Error {
-    let mut isa = String::new();
-    let mut yaml = false;
-    // What cannot be read is not mentioned: the answer is an error in any case.
-    let _ = notes(file, bytes, &mut |name, kind, desc| {
-        if name != b"AMD" {
-            return;
-        }
-        yaml |= kind == NOTE_V2_METADATA;
-        let number = |at: usize| desc.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
-        if let (NOTE_V2_ISA, Some(major), Some(minor), Some(step)) = (kind, number(4), number(8), number(12))
-        {
-            isa = format!(" for gfx{major}{minor:x}{step:x}");
-        }
-    });
-    let metadata = if yaml { ", whose metadata is YAML" } else { "" };
-    Error::Unsupported(format!(
-        "a code object of version 2{isa}{metadata}: versions 3 to 6 are read; compile it again with \
-         -mcode-object-version=4 or later"
-    ))
 }
 
 /// Takes the name, type and contents of a note.
@@ -363,6 +348,42 @@ fn kernels(object: &CodeObject) -> Result<Vec<Kernel>, Error> {
     Ok(all)
 }
 
+/// The kernels of version 2: a symbol of their type names a header in front of the code.
+fn kernels_2(object: &CodeObject) -> Result<Vec<Kernel>, Error> {
+    let described: HashMap<&str, usize> =
+        object.metadata.kernels.iter().enumerate().map(|(i, k)| (k.symbol.as_str(), i)).collect();
+    let mut all = Vec::new();
+    for symbol in &object.symbols {
+        if symbol.kind != SymbolKind::KernelV2 || symbol.undefined {
+            continue;
+        }
+        let place = || format!("the kernel's header {}", symbol.name);
+        let bytes = object.bytes_at(symbol.address).ok_or_else(|| {
+            malformed(place(), format!("its address {:#x} is in no section", symbol.address))
+        })?;
+        let header = bytes.first_chunk().ok_or_else(|| {
+            let size = version_2::HEADER_SIZE;
+            malformed(place(), format!("its section ends after {} bytes of {size}", bytes.len()))
+        })?;
+        let bytes = version_2::descriptor(header, &symbol.name)?;
+        let descriptor = KernelDescriptor::read(&bytes, object.target.target.generation, &symbol.name)?;
+        let entry = symbol.address.wrapping_add_signed(descriptor.entry_offset());
+        if !object.sections.iter().any(|s| s.code && s.address <= entry && entry - s.address < s.size) {
+            return Err(malformed(place(), format!("its entry {entry:#x} is outside of all code")));
+        }
+        all.push(Kernel {
+            name: symbol.name.clone(),
+            descriptor,
+            descriptor_address: symbol.address,
+            entry,
+            size: symbol.address.wrapping_add(symbol.size).saturating_sub(entry),
+            metadata: described.get(symbol.name.as_str()).copied(),
+        });
+    }
+    all.sort_by_key(|k| k.entry);
+    Ok(all)
+}
+
 /// Reads the whole file.
 pub(super) fn read(bytes: &[u8]) -> Result<CodeObject<'_>, Error> {
     let Head { version, target, flags, file } = header(bytes)?;
@@ -373,9 +394,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<CodeObject<'_>, Error> {
     }
     let mut metadata = None;
     notes(file, bytes, &mut |name, kind, desc| {
-        if name == b"AMDGPU" && kind == NOTE_METADATA && metadata.is_none() {
-            metadata = Some(Metadata::read(desc));
-        }
+        let read: fn(&[u8]) -> Result<Metadata, Error> = match (name, kind) {
+            (b"AMDGPU", NOTE_METADATA) if version > 2 => Metadata::read,
+            (b"AMD", NOTE_V2_METADATA) if version == 2 => version_2::metadata,
+            _ => return,
+        };
+        metadata.get_or_insert_with(|| read(desc));
     })?;
     let mut object = CodeObject {
         version,
@@ -387,7 +411,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<CodeObject<'_>, Error> {
         metadata: metadata.unwrap_or_else(|| Ok(Metadata::default()))?,
         kernels: Vec::new(),
     };
-    object.kernels = kernels(&object)?;
+    object.kernels = if version == 2 { kernels_2(&object)? } else { kernels(&object)? };
     let names: HashSet<&str> = object.symbols.iter().map(|s| s.name.as_str()).collect();
     if let Some(missing) = object.metadata.kernels.iter().find(|m| !names.contains(m.symbol.as_str())) {
         return Err(malformed(

@@ -32,7 +32,7 @@ pub struct Argument {
 pub struct KernelMetadata {
     /// Its name in the source.
     pub name: String,
-    /// Symbol of its descriptor: the name with `.kd`.
+    /// Symbol of its descriptor: the name with `.kd`; in version 2 the name.
     pub symbol: String,
     /// Source language; empty if not recorded.
     pub language: String,
@@ -69,7 +69,7 @@ pub struct KernelMetadata {
 /// Metadata of a code object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// Version of the metadata: 1.0 for code objects of version 3, 1.1 for 4, 1.2 for 5 and 6.
+    /// Version of the metadata: 1.0 for code objects of versions 2 and 3, 1.1 for 4, 1.2 for 5 and 6.
     pub version: (u32, u32),
     /// The target as text. The ELF header decides which it is: compilers write this text in several ways.
     pub target: String,
@@ -80,13 +80,18 @@ pub struct Metadata {
 }
 
 /// A value with its path, for errors.
-struct Node<'a> {
+pub(super) struct Node<'a> {
     value: &'a Value,
     path: String,
 }
 
 impl<'a> Node<'a> {
-    fn wrong(&self, wanted: &str) -> Error {
+    /// The value of a whole file.
+    pub(super) fn top(value: &'a Value) -> Node<'a> {
+        Node { value, path: TOP.into() }
+    }
+
+    pub(super) fn wrong(&self, wanted: &str) -> Error {
         let found = match self.value {
             Value::Nil => "nil",
             Value::Boolean(_) => "a boolean",
@@ -105,38 +110,38 @@ impl<'a> Node<'a> {
     }
 
     /// The member of a map with this key.
-    fn get(&self, key: &str) -> Result<Option<Node<'a>>, Error> {
+    pub(super) fn get(&self, key: &str) -> Result<Option<Node<'a>>, Error> {
         let Value::Map(members) = self.value else { return Err(self.wrong("a map")) };
         let found = members.iter().find(|(k, _)| k.as_str() == Some(key));
         let path = if self.path == TOP { key.to_owned() } else { format!("{}{key}", self.path) };
         Ok(found.map(|(_, value)| Node { value, path }))
     }
 
-    fn items(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, Error> {
+    pub(super) fn items(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, Error> {
         let Value::Array(items) = self.value else { return Err(self.wrong("an array")) };
         let path = self.path.clone();
         Ok(items.iter().enumerate().map(move |(i, value)| Node { value, path: format!("{path}[{i}]") }))
     }
 
-    fn text(&self) -> Result<String, Error> {
+    pub(super) fn text(&self) -> Result<String, Error> {
         self.value.as_str().map(str::to_owned).ok_or_else(|| self.wrong("a text"))
     }
 
-    fn number(&self) -> Result<u32, Error> {
+    pub(super) fn number(&self) -> Result<u32, Error> {
         let number = self.value.as_u64().and_then(|n| u32::try_from(n).ok());
         number.ok_or_else(|| self.wrong("an integer of 32 bits"))
     }
 
-    fn text_at(&self, key: &str) -> Result<String, Error> {
+    pub(super) fn text_at(&self, key: &str) -> Result<String, Error> {
         self.get(key)?.map_or(Ok(String::new()), |n| n.text())
     }
 
-    fn number_at(&self, key: &str) -> Result<u32, Error> {
+    pub(super) fn number_at(&self, key: &str) -> Result<u32, Error> {
         self.get(key)?.map_or(Ok(0), |n| n.number())
     }
 
     /// Booleans are integers in older metadata.
-    fn flag_at(&self, key: &str) -> Result<bool, Error> {
+    pub(super) fn flag_at(&self, key: &str) -> Result<bool, Error> {
         self.get(key)?.map_or(Ok(false), |n| match n.value {
             Value::Boolean(flag) => Ok(*flag),
             _ => Ok(n.number()? != 0),
@@ -144,7 +149,7 @@ impl<'a> Node<'a> {
     }
 
     /// A member that must exist.
-    fn needed(&self, key: &str) -> Result<Node<'a>, Error> {
+    pub(super) fn needed(&self, key: &str) -> Result<Node<'a>, Error> {
         self.get(key)?.ok_or_else(|| Error::Malformed {
             place: format!("the metadata, {}", self.path),
             reason: format!("it has no {key}"),
@@ -207,7 +212,7 @@ impl Metadata {
                 reason: format!("it is not MessagePack: {error}"),
             }
         })?;
-        let top = Node { value: &value, path: TOP.into() };
+        let top = Node::top(&value);
         let version: Vec<u32> =
             top.needed("amdhsa.version")?.items()?.map(|n| n.number()).collect::<Result<_, _>>()?;
         let &[major, minor] = version.as_slice() else {

@@ -3,6 +3,7 @@
 mod descriptor;
 mod elf;
 mod metadata;
+mod version_2;
 
 pub use descriptor::{Field, KernelDescriptor, SIZE as DESCRIPTOR_SIZE};
 pub use elf::{Relocation, Section, Symbol, SymbolKind};
@@ -32,11 +33,11 @@ pub enum Error {
 /// A kernel of a code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its name: that of the descriptor's symbol, without `.kd`.
+    /// Its name: that of the descriptor's symbol, without `.kd`; in version 2 the symbol of its header.
     pub name: String,
-    /// How the hardware starts it.
+    /// How the hardware starts it; in version 2 made of the header in front of its code.
     pub descriptor: KernelDescriptor,
-    /// Address of the descriptor.
+    /// Address of the descriptor or header.
     pub descriptor_address: u64,
     /// Address of its first instruction.
     pub entry: u64,
@@ -49,7 +50,7 @@ pub struct Kernel {
 /// A code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeObject<'a> {
-    /// Version of the format, 3 to 6.
+    /// Version of the format, 2 to 6.
     pub version: u8,
     /// What it was compiled for.
     pub target: TargetId,
