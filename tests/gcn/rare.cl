@@ -30,6 +30,11 @@
 // u: s32[64] = 0
 // expect v[i] = i < 6 ? i * i : 0
 // expect u[i] = 1
+// run elsewhere grid=1 block=64
+// c: s32[4] = i * 3 + 5
+// d: s32[64] = i * 7
+// e: s32[64] = 0
+// expect e[i] = 5 + 8 * 10 + i * 7 * 1000
 typedef int __attribute__((ext_vector_type(4))) words;
 typedef long pair;
 #if defined(__GFX12__)
@@ -155,4 +160,28 @@ __kernel void scalars(__global int *s, __global int *v, __global int *u)
     if (i < 8)
         v[i] = i < 4 ? some[i] : more[i - 4];
     u[i] = second >= first;
+}
+
+#if defined(__GFX11__) || defined(__GFX12__)
+#define LOAD_PAIR "s_load_b64 vcc, %2, 0x0"
+#else
+#define LOAD_PAIR "s_load_dwordx2 vcc, %2, 0x0"
+#endif
+
+// Scalars that are loaded into VCC, and data of memory in AGPRs.
+__kernel void elsewhere(__global int *c, __global int *d, __global int *e)
+{
+    int low, high, i = __builtin_amdgcn_workitem_id_x();
+    __asm__ volatile(LOAD_PAIR WAIT "\n s_mov_b32 %0, vcc_lo\n s_mov_b32 %1, vcc_hi"
+                     : "=&s"(low), "=&s"(high) : "s"(c) : "vcc");
+    int data = d[i];
+#if defined(__gfx90a__) || defined(__gfx942__)
+    __local int tile[64];
+    __local int *own = &tile[i];
+    *own = 0;
+    __asm__ volatile("global_load_dword a3, %0, off\n s_waitcnt vmcnt(0)\n ds_write_b32 %1, a3 offset:0"
+                     "\n s_waitcnt lgkmcnt(0)" : : "v"(&d[i]), "v"(AT(own)) : "a3", "memory");
+    data = *own;
+#endif
+    e[i] = low + high * 10 + data * 1000;
 }

@@ -24,7 +24,8 @@ use wave::launch::{Filled, Shape};
 use crate::children::{self, Asked, Children, Family};
 use crate::code::Ready;
 use crate::front::{self, AmdDevice, ErrorKind};
-use crate::hostcall::Hostcalls;
+use crate::grid_sync::GridSync;
+use crate::hostcall::{self, Hostcalls};
 use crate::info;
 use crate::program::{self, Rules};
 use crate::settings::Settings;
@@ -520,12 +521,22 @@ impl ModuleCode {
             children: Children::new(self, launch, family, depth),
         };
         let described = self.program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
-        let calls = described.filter(|info| info.fills.iter().any(|f| f.what == Filled::Hostcalls));
-        let calls = calls.map(|_| Hostcalls::new(self.waves(launch)));
+        let asks = |what: Filled| described.is_some_and(|info| info.fills.iter().any(|f| f.what == what));
+        let calls = asks(Filled::Hostcalls).then(|| Hostcalls::new(self.waves(launch)));
+        let sync = (launch.cooperative && asks(Filled::GridSync)).then(|| GridSync::of(launch));
         let params = match described.filter(|info| info.param_size as usize > launch.params.len()) {
             Some(info) => {
-                let hostcalls = calls.as_ref().map_or(0, Hostcalls::address);
-                Aligned::filled(launch, kernel.static_shared, info, hostcalls)
+                let shape = Shape {
+                    grid: launch.grid,
+                    block: launch.block,
+                    shared: [kernel.static_shared, launch.dynamic_shared],
+                    image: launch.image_base,
+                    // The host answers calls only while a kernel runs that can make some.
+                    hostcalls: calls.as_ref().map_or(0, Hostcalls::address),
+                    heap: if asks(Filled::Heap) { hostcall::heap() } else { 0 },
+                    grid_sync: sync.as_ref().map_or(0, GridSync::address),
+                };
+                Aligned::filled(launch.params, info, &shape)
             }
             None => Aligned::of(launch.params),
         };
@@ -677,13 +688,11 @@ impl Aligned {
     }
 
     /// The larger buffer of a kernel for which the launch writes words after its parameters.
-    fn filled(launch: &LaunchRequest<'_>, shared: u32, info: &wave::KernelInfo, hostcalls: u64) -> Aligned {
-        let mut made = Aligned::copy(launch.params, info.param_size as usize);
-        let &LaunchRequest { grid, block, image_base: image, .. } = launch;
-        let shape = Shape { grid, block, shared: [shared, launch.dynamic_shared], image, hostcalls };
+    fn filled(params: &[u8], info: &wave::KernelInfo, shape: &Shape) -> Aligned {
+        let mut made = Aligned::copy(params, info.param_size as usize);
         // SAFETY: the lines are at least as large; any bytes are plain data.
         let bytes = unsafe { std::slice::from_raw_parts_mut(made.0.as_mut_ptr().cast(), made.1) };
-        info.fill(bytes, &shape);
+        info.fill(bytes, shape);
         made
     }
 

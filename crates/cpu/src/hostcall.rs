@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Words of 64 bits in the buffer's head: addresses of headers and of payloads, the doorbell, the free and the ready
@@ -218,6 +218,16 @@ fn memory(address: u64, size: u64) -> u64 {
     }
     given.insert(memory.addr() as u64, size);
     memory.addr() as u64
+}
+
+/// Bytes in which device code keeps what it knows of the memory that it was given. AMD's library needs about
+/// 100 KiB, which are zero at first; pages that are not used cost nothing.
+const HEAP: usize = 1 << 20;
+
+/// The address of that memory. All launches share it, since what one allocates another may free.
+pub(crate) fn heap() -> u64 {
+    static MADE: OnceLock<u64> = OnceLock::new();
+    *MADE.get_or_init(|| Box::leak(vec![0u64; HEAP / 8].into_boxed_slice()).as_mut_ptr().addr() as u64)
 }
 
 /// Memory of a message as [`grid::format_printf`] reads it: format, strings and arguments.

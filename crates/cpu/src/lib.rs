@@ -14,6 +14,7 @@ mod beside;
 mod children;
 mod code;
 pub mod front;
+mod grid_sync;
 mod hostcall;
 pub mod info;
 mod modules;

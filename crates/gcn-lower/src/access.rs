@@ -10,7 +10,7 @@ use wave::{BlockCall, Terminator, Ty, Value};
 
 use crate::error::Result;
 use crate::operand::operand;
-use crate::registers::{Reg, Registers};
+use crate::registers::{ACCUMULATORS, Reg, Registers};
 
 /// What an instruction does at its address.
 #[derive(Clone, Copy, Debug)]
@@ -185,10 +185,11 @@ impl At {
     }
 }
 
-/// The number of the first VGPR of an operand.
+/// The number of the first register of an operand, which holds data of memory: a VGPR, or from gfx90a on an AGPR.
 pub(crate) fn first_vgpr(inst: &Inst, role: Role) -> Result<u16> {
     match operand(inst, role)?.value {
         Place::Vgpr(first) => Ok(first),
+        Place::Agpr(first) => Ok(ACCUMULATORS + first),
         _ => Err(format!("{} is no VGPR", role.name())),
     }
 }

@@ -6,7 +6,7 @@ use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::operand::operand;
-use crate::registers::{Reg, Registers};
+use crate::registers::{ACCUMULATORS, Reg, Registers};
 
 /// Controls of lane permutations, as bits of `op_sel`.
 const FETCH_INACTIVE: u32 = 1;
@@ -84,7 +84,7 @@ impl Registers {
                 let Place::Agpr(number) = operand(inst, Role::Vdst)?.value else {
                     return Err("the result is no AGPR".to_owned());
                 };
-                self.set_masked(Reg::Accumulator(number), value);
+                self.set_masked(Reg::Vector(ACCUMULATORS + number), value);
             }
             _ => return Ok(false),
         }

@@ -19,7 +19,7 @@ const FIXED_LAYOUT: u8 = 5;
 const HIDDEN_SIZE: u32 = 256;
 
 /// The hidden arguments of that block: name in the metadata, offset, bytes, and what the launch writes. The
-/// others are zero: no group is partial, grids begin at 0, and there is no heap and no second grid.
+/// others are zero, as no group is partial and grids begin at 0, or [`ASKED`].
 const HIDDEN: &[(&str, u32, u32, Option<Filled>)] = &[
     ("hidden_block_count_x", 0, 4, Some(Filled::Grid(0))),
     ("hidden_block_count_y", 4, 4, Some(Filled::Grid(1))),
@@ -46,8 +46,13 @@ const HIDDEN: &[(&str, u32, u32, Option<Filled>)] = &[
     ("hidden_queue_ptr", 200, 8, None),
 ];
 
-/// The argument that is the address of the buffer for calls of the host, in all versions.
-const HOSTCALLS: &str = "hidden_hostcall_buffer";
+/// Arguments that cost a launch something, so that it writes them only for kernels whose metadata has them, in all
+/// versions: the buffer for calls of the host, the memory for `malloc`, and what grids know of each other.
+const ASKED: [(&str, Filled); 3] = [
+    ("hidden_hostcall_buffer", Filled::Hostcalls),
+    ("hidden_heap_v1", Filled::Heap),
+    ("hidden_multigrid_sync_arg", Filled::GridSync),
+];
 
 /// Dimensions of a grid: HIP always states three.
 const DIMENSIONS: u64 = 3;
@@ -122,9 +127,10 @@ pub(crate) fn info(object: &CodeObject<'_>, kernel: &Kernel) -> (KernelInfo, Lay
             what: Filled::Number(u64::from(aperture)),
         }));
     }
-    // The host answers calls only while a kernel runs that can make some.
-    let calls = arguments.iter().filter(|argument| argument.kind == HOSTCALLS);
-    fills.extend(calls.map(|a| Fill { offset: a.offset, size: 8, what: Filled::Hostcalls }));
+    fills.extend(arguments.iter().filter_map(|argument| {
+        let &(_, what) = ASKED.iter().find(|row| row.0 == argument.kind)?;
+        Some(Fill { offset: argument.offset, size: 8, what })
+    }));
     fills.retain(|fill| fill.offset.checked_add(fill.size).is_some_and(|end| end <= size));
     let info = KernelInfo {
         params,

@@ -16,7 +16,7 @@ use wave::{Ty, Value};
 use crate::error::Result;
 use crate::evaluate::Scope;
 use crate::operand::operand;
-use crate::registers::{Reg, Registers};
+use crate::registers::{ACCUMULATORS, Reg, Registers};
 use crate::table::{self, Expr};
 
 /// The type of an element.
@@ -438,7 +438,7 @@ impl Registers {
         for (index, word) in words.iter().enumerate() {
             let register = match o.value {
                 Place::Vgpr(first) => Reg::Vector(first + index as u16),
-                Place::Agpr(first) => Reg::Accumulator(first + index as u16),
+                Place::Agpr(first) => Reg::Vector(ACCUMULATORS + first + index as u16),
                 _ => return Err("the result is no vector register".to_owned()),
             };
             self.set(register, *word);

@@ -7,7 +7,7 @@ use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use crate::error::Result;
-use crate::registers::{Reg, Registers};
+use crate::registers::{ACCUMULATORS, Reg, Registers};
 use crate::table::Form;
 
 /// The inline float 1.0.
@@ -69,7 +69,7 @@ impl Registers {
         match place {
             Place::Sgpr(first) => Ok(self.get(Reg::Scalar(first + index))),
             Place::Vgpr(first) => Ok(self.get(Reg::Vector(first + index))),
-            Place::Agpr(first) => Ok(self.get(Reg::Accumulator(first + index))),
+            Place::Agpr(first) => Ok(self.get(Reg::Vector(ACCUMULATORS + first + index))),
             Place::Ttmp(first) => Ok(self.get(Reg::Trap(first + index))),
             Place::Special(special, part) => {
                 let part = if part == Part::Whole && index == 1 { Part::High } else { part };

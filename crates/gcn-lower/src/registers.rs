@@ -19,7 +19,7 @@ use crate::image::IMAGE;
 pub(crate) enum Reg {
     /// An SGPR.
     Scalar(u16),
-    /// A VGPR.
+    /// A VGPR, or from [`ACCUMULATORS`] on an AGPR.
     Vector(u16),
     /// A trap temporary.
     Trap(u16),
@@ -35,13 +35,14 @@ pub(crate) enum Reg {
     Waiting,
     /// The result of such an update of this type.
     Result(Ty),
-    /// An AGPR.
-    Accumulator(u16),
     /// The high half of VCC in waves of 32 lanes, which is a plain register there.
     VccHigh,
     /// The same of EXEC.
     ExecHigh,
 }
+
+/// The number of the first AGPR among the vector registers.
+pub(crate) const ACCUMULATORS: u16 = 256;
 
 /// What is known of a value when the kernel is lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -110,9 +110,10 @@ impl Registers {
             }
         }
         constant += i64::from(inst.modifier(Mod::Offset) as i32);
-        let Place::Sgpr(first) = operand(inst, Role::Sdst)?.value else {
+        let data = operand(inst, Role::Sdst)?;
+        if !matches!(data.value, Place::Sgpr(_) | Place::Ttmp(_)) && count > 2 {
             return Err("the data is in no SGPR".to_owned());
-        };
+        }
         if buffer {
             let constant = self.constant(Ty::I64, constant as u64);
             let offset = match register {
@@ -122,7 +123,7 @@ impl Registers {
                 }
                 None => constant,
             };
-            return self.scalar_buffer(&described, offset, first, count, matches!(kind, Kind::BufferStore));
+            return self.scalar_buffer(&described, offset, data, count, matches!(kind, Kind::BufferStore));
         }
         let mut address = self.whole(described[0], described[1]);
         if let Some(register) = register {
@@ -138,19 +139,20 @@ impl Registers {
             constant += at;
             (space, address) = (Space::Param, self.constant(Ty::I64, 0));
         }
+        let stored = if matches!(kind, Kind::Store) { self.words(data.value, count)? } else { Vec::new() };
+        let mut loaded = Vec::new();
         for word in 0..count {
             let offset =
                 i32::try_from(constant + i64::from(word) * 4).map_err(|_| "the offset is too large")?;
-            if matches!(kind, Kind::Store) {
-                let data = self.get(Reg::Scalar(first + word));
-                self.store_together(address, offset, data, None);
+            if let Some(data) = stored.get(usize::from(word)) {
+                self.store_together(address, offset, *data, None);
                 continue;
             }
             if space == Space::Param
                 && part.is_none()
                 && let Some(value) = self.dimension_word(i64::from(offset))
             {
-                self.set(Reg::Scalar(first + word), value);
+                loaded.push(value);
                 continue;
             }
             let (ty, signed) = part.map_or((Ty::I32, false), |row| (row.1, row.2));
@@ -161,7 +163,26 @@ impl Registers {
                 (_, true) => self.op1(Op::Sext { from, to }, &[value]),
                 (_, false) => self.op1(Op::Zext { from, to }, &[value]),
             };
-            self.set(Reg::Scalar(first + word), value);
+            loaded.push(value);
+        }
+        self.write_scalars(data, &loaded)
+    }
+
+    /// Writes the words that a load has read.
+    fn write_scalars(&mut self, data: &Operand, words: &[Value]) -> Result<()> {
+        match (data.value, words) {
+            (Place::Sgpr(first), _) => {
+                (first..).zip(words).for_each(|(number, word)| self.set(Reg::Scalar(number), *word));
+            }
+            (Place::Ttmp(first), _) => {
+                (first..).zip(words).for_each(|(number, word)| self.set(Reg::Trap(number), *word));
+            }
+            (_, &[word]) => self.write_scalar(data, word)?,
+            (_, &[low, high]) => {
+                let whole = self.whole(low, high);
+                self.write_scalar(data, whole)?;
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -171,7 +192,7 @@ impl Registers {
         &mut self,
         described: &[Value],
         offset: Value,
-        first: u16,
+        data: &Operand,
         count: u16,
         store: bool,
     ) -> Result<()> {
@@ -181,6 +202,8 @@ impl Registers {
         let one = self.constant(Ty::I64, 1);
         let unit = self.int(IntOp::MaxU, stride, one);
         let size = self.int(IntOp::Mul, records, unit);
+        let stored = if store { self.words(data.value, count)? } else { Vec::new() };
+        let mut loaded = Vec::new();
         for word in 0..count {
             let distance = self.constant(Ty::I64, u64::from(word) * 4);
             let at = self.int(IntOp::Add, offset, distance);
@@ -188,15 +211,12 @@ impl Registers {
             let end = self.int(IntOp::Add, at, four);
             let inside = self.compare(IntCmp::LeU, end, size);
             let address = self.int(IntOp::Add, base, at);
-            if store {
-                let data = self.get(Reg::Scalar(first + word));
-                self.store_together(address, 0, data, Some(inside));
-            } else {
-                let value = self.load_together(Space::Global, address, 0, Ty::I32, Some(inside));
-                self.set(Reg::Scalar(first + word), value);
+            match stored.get(usize::from(word)) {
+                Some(data) => self.store_together(address, 0, *data, Some(inside)),
+                None => loaded.push(self.load_together(Space::Global, address, 0, Ty::I32, Some(inside))),
             }
         }
-        Ok(())
+        self.write_scalars(data, &loaded)
     }
 
     /// The base and the stride that a buffer's descriptor states.

@@ -238,6 +238,44 @@ fn grids_wait_for_all_their_groups() {
     }
 }
 
+/// Hidden arguments of AMD's device library: where the groups of a cooperative grid meet, and where it manages
+/// memory for `malloc`.
+#[test]
+fn device_libraries_find_their_memory() {
+    const NAME: &str = "device_libraries_find_their_memory";
+    if !ready() {
+        return;
+    }
+    for (arch, engine) in [("gfx906", "interpreter"), ("gfx942", "compiled"), ("gfx1100", "compiled")] {
+        let settings = [("ANYWARP_HIP_ARCH", arch), ("ANYWARP_ENGINE", engine), ("ANYWARP_CACHE_DIR", "")];
+        if !in_process(NAME, &settings) {
+            continue;
+        }
+        let arch = std::env::var("ANYWARP_HIP_ARCH").expect("the variable");
+        let hip = hip();
+        let options = ["--no-gpu-bundle-output", "-mcode-object-version=5"];
+        let (bytes, mut module) = (Object::new(&arch, &options).bytes(), 0);
+        assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+        let (out, sum) = (memory::<4>(), Box::new([0i32; 1]));
+        let (a, b) = (out.as_ptr() as P, sum.as_ptr() as P);
+        let (params, kernel) = ([at(&a), at(&b)], function(&hip, module, "meet"));
+        launch(&hip, kernel, [4, 1, 1], [1, 1, 1], 0, &params);
+        assert_eq!(*out, [-7; 4], "the launch is not cooperative");
+        let cooperative = hip.hipModuleLaunchCooperativeKernel;
+        assert_eq!(cooperative(kernel, 4, 1, 1, 1, 1, 1, 0, 0, params.as_ptr()), 0);
+        assert_eq!((hip.hipDeviceSynchronize)(), 0);
+        // The sum of the groups' numbers, one grid, four threads.
+        assert_eq!(*out, [10 + 100 + 4000; 4]);
+        let value = Box::new([-1i64]);
+        let pointer = value.as_ptr() as P;
+        for count in 0..3 {
+            launch(&hip, function(&hip, module, "heap"), [1, 1, 1], [1, 1, 1], 0, &[at(&pointer)]);
+            assert_eq!(*value, [count]);
+        }
+        return;
+    }
+}
+
 /// What `printf` in device code does: packets that a thread of the launch answers.
 #[test]
 fn kernels_call_the_host() {

@@ -38,6 +38,10 @@ pub enum Filled {
     Image(u64),
     /// The address of the buffer by which kernels call the host.
     Hostcalls,
+    /// The address of the memory in which AMD's device library manages the memory of `malloc`.
+    Heap,
+    /// The address of what the grids of a cooperative launch know of each other; 0 in other launches.
+    GridSync,
 }
 
 /// What a launch fills in.
@@ -53,6 +57,10 @@ pub struct Shape {
     pub image: u64,
     /// The address of the buffer by which kernels call the host; 0 if no kernel asks for it.
     pub hostcalls: u64,
+    /// The address of the memory for `malloc`; 0 if no kernel asks for it.
+    pub heap: u64,
+    /// The address of what a cooperative grid knows of others; 0 for other launches.
+    pub grid_sync: u64,
 }
 
 impl Filled {
@@ -69,6 +77,8 @@ impl Filled {
             Filled::Params(offset) => params.wrapping_add(offset),
             Filled::Image(offset) => shape.image.wrapping_add(offset),
             Filled::Hostcalls => shape.hostcalls,
+            Filled::Heap => shape.heap,
+            Filled::GridSync => shape.grid_sync,
         }
     }
 
@@ -84,6 +94,8 @@ impl Filled {
             Filled::Params(offset) => ("params", offset),
             Filled::Image(offset) => ("image", offset),
             Filled::Hostcalls => ("hostcalls", 0),
+            Filled::Heap => ("heap", 0),
+            Filled::GridSync => ("grid_sync", 0),
         }
     }
 
@@ -100,6 +112,8 @@ impl Filled {
             "params" => Filled::Params(number),
             "image" => Filled::Image(number),
             "hostcalls" => Filled::Hostcalls,
+            "heap" => Filled::Heap,
+            "grid_sync" => Filled::GridSync,
             _ => return None,
         })
     }
@@ -133,18 +147,27 @@ mod tests {
             fill(12, 4, Filled::Shared),
             fill(16, 8, Filled::Params(24)),
             fill(24, 8, Filled::Image(5)),
+            fill(32, 8, Filled::Heap),
+            fill(40, 8, Filled::GridSync),
             // Beyond the end of the buffer nothing is written.
-            fill(30, 4, Filled::Number(u64::MAX)),
+            fill(46, 4, Filled::Number(u64::MAX)),
         ];
-        let info = KernelInfo { fills, param_size: 32, ..KernelInfo::default() };
-        let mut params = [0xaa; 32];
-        let shape =
-            Shape { grid: [3, 7, 1], block: [0x10040, 1, 1], shared: [16, 4], image: 0x1000, hostcalls: 0 };
+        let info = KernelInfo { fills, param_size: 48, ..KernelInfo::default() };
+        let mut params = [0xaa; 48];
+        let shape = Shape {
+            grid: [3, 7, 1],
+            block: [0x10040, 1, 1],
+            shared: [16, 4],
+            image: 0x1000,
+            heap: 0x2000,
+            ..Shape::default()
+        };
         info.fill(&mut params, &shape);
         let word = |at: usize| u32::from_le_bytes(params[at..at + 4].try_into().expect("four bytes"));
         assert_eq!([word(0), word(4), word(8), word(12)], [7, 0xaaaa_0040, 3 * 0x10040, 20]);
         let address = params.as_ptr().addr() as u64 + 24;
         assert_eq!(params[16..24], address.to_le_bytes());
-        assert_eq!(params[24..], 0x1005u64.to_le_bytes());
+        assert_eq!(params[24..32], 0x1005u64.to_le_bytes());
+        assert_eq!([word(32), word(40)], [0x2000, 0]);
     }
 }

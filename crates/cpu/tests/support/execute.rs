@@ -44,7 +44,10 @@ pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Resul
         params[at..at + bytes.len()].copy_from_slice(&bytes);
     }
     let shared = [info.shared_size as u32, run.shared];
-    info.fill(&mut params, &Shape { grid: run.grid, block: run.block, shared, image: base, hostcalls: 0 });
+    info.fill(
+        &mut params,
+        &Shape { grid: run.grid, block: run.block, shared, image: base, ..Shape::default() },
+    );
     let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| b.range()).collect();
     ranges.push(image.range());
     let memory = Memory::new(ranges);

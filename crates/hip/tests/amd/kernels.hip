@@ -51,6 +51,42 @@ GLOBAL void reverse(int *data, int n)
     data[ITEM] = memory[n - 1 - ITEM];
 }
 
+// What AMD's device library keeps where hidden arguments point to. The offsets are those of version 5.
+typedef __attribute__((address_space(4))) const char *hidden;
+struct grids {
+    unsigned *several;
+    unsigned grid, count;
+    unsigned long before, threads;
+    unsigned meet[2];
+    unsigned groups;
+};
+#define RELAXED __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT
+
+// Groups wait for one another as the library has them do on processors without global wave sync.
+GLOBAL void meet(int *out, int *sum)
+{
+    struct grids *g = *(struct grids *__attribute__((address_space(4))) const *)((hidden)__builtin_amdgcn_implicitarg_ptr() + 88);
+    if (!g) {
+        out[GROUP] = -7;
+        return;
+    }
+    __hip_atomic_fetch_add(sum, GROUP + 1, RELAXED);
+    unsigned seen = __hip_atomic_fetch_add(&g->meet[0], 1, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+    if ((seen & 0xffff) == g->groups - 1)
+        __hip_atomic_fetch_add(&g->meet[0], 0x10000 - g->groups, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+    else
+        while ((__hip_atomic_load(&g->meet[0], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) ^ seen) < 0x10000)
+            __builtin_amdgcn_s_sleep(1);
+    out[GROUP] = *sum + g->count * 100 + (int)g->threads * 1000 + (g->several ? 0 : 500) + g->grid + (int)g->before;
+}
+
+// Memory that launches share, zero at first.
+GLOBAL void heap(long *out)
+{
+    long *words = *(long *__attribute__((address_space(4))) const *)((hidden)__builtin_amdgcn_implicitarg_ptr() + 96);
+    out[0] = words[1000]++;
+}
+
 // What no program may do.
 GLOBAL void privileged(int *out)
 {

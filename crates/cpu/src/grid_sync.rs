@@ -1,0 +1,40 @@
+//! What a cooperative grid knows of the others of its launch, and where its groups meet: `struct mg_info` of AMD's
+//! device library (ROCm-Device-Libs, `ockl/src/cg.cl`), to which a hidden argument points.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driver::backend::LaunchRequest;
+
+/// Its words of 64 bits: the address of the word where several grids meet, the grid's number and the number of grids,
+/// the threads of the grids before this one and of all, two words of 32 bits where the groups of this grid meet, and
+/// their number. Behind it is the word where several grids meet.
+const MEETING: usize = 0;
+const GRIDS: usize = 1;
+const THREADS: usize = 3;
+const GROUPS: usize = 5;
+const WORD: usize = 6;
+
+/// The structure of a launch. Kernels access its words as atomics.
+pub(crate) struct GridSync(Box<[AtomicU64; 8]>);
+
+impl GridSync {
+    /// That of a launch with one grid.
+    pub fn of(launch: &LaunchRequest<'_>) -> GridSync {
+        let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |n, &size| n.saturating_mul(u64::from(size)));
+        let groups = product(launch.grid);
+        let words: Box<[AtomicU64; 8]> = Box::default();
+        let meeting = words.as_ptr().wrapping_add(WORD).addr() as u64;
+        let threads = groups.saturating_mul(product(launch.block));
+        for (index, value) in [(MEETING, meeting), (GRIDS, 1 << 32), (THREADS, threads), (GROUPS, groups)] {
+            if let Some(word) = words.get(index) {
+                word.store(value, Ordering::Relaxed);
+            }
+        }
+        GridSync(words)
+    }
+
+    /// The address for the kernel.
+    pub fn address(&self) -> u64 {
+        self.0.as_ptr().addr() as u64
+    }
+}
