@@ -256,6 +256,9 @@ pub(crate) struct ModuleCode {
     references: Vec<ReferenceInfo>,
 }
 
+/// The size of HIP's `textureReference`, which compilers make a variable of, and where the texture object is in it.
+const TEXTURE_REFERENCE: (u64, u64) = (88, 72);
+
 impl ModuleCode {
     fn new(program: program::Program, executor: Arc<Executor>, options: &LoadOptions) -> ModuleCode {
         let module = Arc::clone(program.module());
@@ -268,7 +271,14 @@ impl ModuleCode {
             let surface = g.reference? == wave::module::Reference::Surface;
             g.exported.then(|| ReferenceInfo { name: g.name.clone(), offset: g.offset, surface })
         });
-        let references = references.collect();
+        // In AMD code a reference is a structure like any other.
+        let structures = program.variables().iter().filter(|v| v.size == TEXTURE_REFERENCE.0);
+        let structures = structures.map(|v| ReferenceInfo {
+            name: v.name.clone(),
+            offset: v.offset.saturating_add(TEXTURE_REFERENCE.1),
+            surface: false,
+        });
+        let references = references.chain(structures).collect();
         let exported = module.globals.iter().filter(|g| g.exported && g.reference.is_none());
         let globals = exported.map(|g| GlobalInfo {
             name: g.name.clone(),

@@ -27,15 +27,9 @@ pub struct Object {
 static OBJECTS: LazyLock<Mutex<HashMap<u64, Arc<Object>>>> = LazyLock::new(Mutex::default);
 
 /// On a device of AMD's world, the handle is the address of a record that kernels read.
-fn insert(context: &Context, object: Object, mut descriptor: ::texture::Descriptor) -> Result<u64> {
-    let handle = match &context.device.info.amd_target {
-        Some(target) => {
-            descriptor.sampler.rounds = true;
-            table::insert_with_record(descriptor, Family::of_target(target))
-        }
-        None => table::insert(descriptor),
-    };
-    let handle = handle.ok_or(Error::OutOfMemory)?;
+fn insert(context: &Context, object: Object, descriptor: ::texture::Descriptor) -> Result<u64> {
+    let family = context.device.info.amd_target.as_deref().map(Family::of_target);
+    let handle = super::reference::insert_for(family, descriptor)?;
     lock(&OBJECTS).insert(handle, Arc::new(object));
     Ok(handle)
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use ::texture::table;
+use ::texture::record::Family;
+use ::texture::{Descriptor, table};
 
 use super::{LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, describe};
 use crate::context::Context;
@@ -40,18 +41,32 @@ pub struct Reference {
     pub surface: bool,
     /// The address of its variable; `None` if it does not belong to a module.
     slot: Option<u64>,
+    /// The family of a device of AMD's world, whose kernels read a record.
+    family: Option<Family>,
     /// The state, and whether the variable must be updated.
     state: Mutex<(State, bool)>,
     /// The handle in the variable; 0 if it is not bound.
     bound: Mutex<u64>,
 }
 
+/// The handle for kernels of a device, which is of AMD's world if it has a family.
+pub(super) fn insert_for(family: Option<Family>, mut descriptor: Descriptor) -> Result<u64> {
+    let handle = match family {
+        Some(family) => {
+            descriptor.sampler.rounds = true;
+            table::insert_with_record(descriptor, family)
+        }
+        None => table::insert(descriptor),
+    };
+    handle.ok_or(Error::OutOfMemory)
+}
+
 /// Creates a reference; `slot` is the address of its variable of 8 bytes.
 pub(crate) fn make(context: &Context, slot: Option<u64>, surface: bool) -> Result<(Handle, Arc<Reference>)> {
-    let _ = context;
     let reference = Arc::new(Reference {
         surface,
         slot,
+        family: context.device.info.amd_target.as_deref().map(Family::of_target),
         state: Mutex::new((State::default(), false)),
         bound: Mutex::new(0),
     });
@@ -219,12 +234,10 @@ impl Reference {
         }
         let made = match state.0.resource {
             None => 0,
-            Some(resource) if self.surface => {
-                table::insert(describe::surface(&resource)?).ok_or(Error::OutOfMemory)?
-            }
+            Some(resource) if self.surface => self.insert(describe::surface(&resource)?)?,
             Some(resource) => {
                 let descriptor = describe::texture(&resource, &state.0.sampling, None)?;
-                table::insert(descriptor).ok_or(Error::OutOfMemory)?
+                self.insert(descriptor)?
             }
         };
         // SAFETY: the variable is aligned to 8 and lies in the image of a module that stays loaded while its
@@ -236,6 +249,11 @@ impl Reference {
         }
         state.1 = false;
         Ok(())
+    }
+
+    /// The handle by which kernels access what is bound.
+    fn insert(&self, descriptor: Descriptor) -> Result<u64> {
+        insert_for(self.family, descriptor)
     }
 
     /// Unbinds the reference because its module is unloaded.

@@ -44,6 +44,23 @@ GLOBAL void sample(object t, const float *at, floats *out)
     out[i] = sample_2d(15, at[2 * i], at[2 * i + 1], t->descriptor, t->sampler, false, 0, 0);
 }
 
+// The variable that compilers make of `texture<float4, 2> colours`; they read its member `textureObject`.
+struct reference {
+    int settings[18];
+    object texture;
+    int format[2];
+};
+extern "C" {
+__attribute__((device)) reference colours;
+}
+
+GLOBAL void sample_reference(object, const float *at, floats *out)
+{
+    int i = ITEM;
+    object t = colours.texture;
+    out[i] = sample_2d(15, at[2 * i], at[2 * i + 1], t->descriptor, t->sampler, false, 0, 0);
+}
+
 #if !defined(__gfx90a__)
 GLOBAL void sampled_halves(object t, const float *at, floats *out)
 {

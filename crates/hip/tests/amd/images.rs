@@ -306,6 +306,39 @@ fn texels_are_loaded_stored_and_updated() {
 }
 
 /// Linear memory: the record begins with the descriptor of a typed buffer.
+/// A reference gives a kernel what a texture object of the same array and settings gives it.
+#[test]
+fn references_are_found_by_name() {
+    each("references_are_found_by_name", |target, _| {
+        const OVERRIDE_FORMAT: u32 = 1;
+        const NOT_FOUND: u32 = 500;
+        let hip = hip();
+        let module = kernels(&hip, target);
+        let data: Vec<u8> = (0..WIDTH * HEIGHT * 4).flat_map(|i| (i as f32 * 0.5).to_ne_bytes()).collect();
+        let array = array(&hip, [32; 4], FLOAT, &data);
+        // Edges are clamped, the nearest texel is taken, coordinates are not normalised.
+        let how = Texture { address: [1; 3], ..Texture::default() };
+        let object = texture(&hip, array, &how);
+        let places: Vec<[f32; 2]> = (0..LANES).map(|i| [i as f32 * 0.3 - 1.0, i as f32 * 0.1]).collect();
+        let wanted = results(&hip, function(&hip, module, "sample"), object, &places);
+        let mut reference = 0;
+        let get = |out: &mut P, name: &str| (hip.hipModuleGetTexRef)(out, module, c(name).as_ptr());
+        assert_eq!(get(&mut reference, "sample"), NOT_FOUND);
+        assert_eq!(get(&mut reference, "colours"), 0);
+        for axis in 0..2 {
+            assert_eq!((hip.hipTexRefSetAddressMode)(reference, axis, 1), 0);
+        }
+        assert_eq!((hip.hipTexRefSetFilterMode)(reference, 0), 0);
+        assert_eq!((hip.hipTexRefSetFlags)(reference, 0), 0);
+        assert_eq!((hip.hipTexRefSetArray)(reference, array, OVERRIDE_FORMAT), 0);
+        let kernel = function(&hip, module, "sample_reference");
+        assert_eq!(results(&hip, kernel, 0, &places), wanted);
+        assert!(wanted.iter().any(|texel| *texel != wanted[0]), "the texels differ");
+        assert_eq!((hip.hipDestroyTextureObject)(object), 0);
+        assert_eq!((hip.hipModuleUnload)(module), 0);
+    });
+}
+
 #[test]
 fn linear_memory_is_fetched() {
     each("linear_memory_is_fetched", |target, _| {
