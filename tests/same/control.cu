@@ -63,6 +63,9 @@
 // run wide_steps block=64
 // x: u64[64] = i * 0x1234567890abcdef
 // o: u64[64] = 0
+// run deep_choice block=64
+// z: u32[64] = i % 5
+// o: u32[64] = 0
 #include "kernel.h"
 
 APART u32 factor(u32 n) {
@@ -337,3 +340,23 @@ KERNEL wide_steps(const u64 *x, u64 *o) {
     }
     o[TID] = v;
 }
+
+// A function that calls itself ends with a call of one that is chosen when the kernel runs and may have a large
+// frame, so the compiler cannot know how much memory the stack takes.
+APART u32 large_frame(u32 x) {
+    volatile u32 a[600];
+    for (u32 i = 0; i < 600; i++)
+        a[i] = i ^ x;
+    u32 sum = 0;
+    for (u32 i = 0; i < 600; i++)
+        sum += a[599 - i] * (i & 7);
+    return sum;
+}
+APART u32 small_frame(u32 x) { return x * 3 + 1; }
+typedef u32 (*framed)(u32);
+APART u32 down(u32 n, framed f) {
+    volatile u32 a[12];
+    a[n % 12] = n;
+    return n == 0 ? f(a[0]) : down(n - 1, f) + a[n % 12];
+}
+KERNEL deep_choice(const u32 *z, u32 *o) { o[TID] = down(z[TID], z[TID] & 1 ? large_frame : small_frame); }
