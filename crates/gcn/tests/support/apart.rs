@@ -14,7 +14,7 @@ pub fn take_apart(bytes: &[u8]) {
         }
     };
     assert_eq!(target, Ok(object.target));
-    assert!((3..=6).contains(&object.version));
+    assert!((2..=6).contains(&object.version));
     for section in &object.sections {
         assert!(section.bytes.len() <= bytes.len());
     }
