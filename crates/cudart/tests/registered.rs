@@ -173,6 +173,54 @@ fn broken_code_is_refused() {
     });
 }
 
+/// A kernel whose code is for other devices alone: what an H200 answers with runtime 13.0. The launch that nvcc
+/// 13 generates asks for the kernel once and launches what it got each time.
+#[test]
+fn code_for_other_devices_is_no_image() {
+    alone("code_for_other_devices_is_no_image", ("ANYWARP_LOG", "off"), |runtime| {
+        let (size, payload) = valid();
+        let mut bytes = fatbin(size, 1, 64, payload, 0, 0x11, 0);
+        bytes[16 + 28] = 90;
+        let target = bytes.windows(5).position(|w| w == b"sm_70").expect("a target");
+        bytes[target + 3] = b'9';
+        let stub: *const c_void = from_ref(Box::leak(Box::new([0u8; 16]))).cast();
+        let wrapper = wrapper(1, leaked(bytes), 0);
+        type Get = unsafe extern "C" fn(*mut *const c_void, *const c_void) -> u32;
+        type Peek = unsafe extern "C" fn() -> u32;
+        type Attributes = unsafe extern "C" fn(*mut [u64; 64], *const c_void) -> u32;
+        type AddNode = unsafe extern "C" fn(*mut u64, u64, *const u64, usize, *const [u64; 8]) -> u32;
+        // SAFETY: the functions have these signatures; what they are given stays.
+        unsafe {
+            let handle = runtime.get::<Register>(b"__cudaRegisterFatBinary\0").expect("a name")(wrapper);
+            let function = runtime.get::<Function>(b"__cudaRegisterFunction\0").expect("a name");
+            function(handle, stub, stub, c"kernel".as_ptr().cast(), -1, 0, 0, 0, 0, 0);
+            runtime.get::<End>(b"__cudaRegisterFatBinaryEnd\0").expect("a name")(handle);
+            let last = runtime.get::<Peek>(b"cudaGetLastError\0").expect("a name");
+            let launch = runtime.get::<Launch>(b"__cudaLaunchKernel\0").expect("a name");
+            let mut kernel = null();
+            runtime.get::<Get>(b"__cudaGetKernel\0").expect("a name")(&mut kernel, stub);
+            for grid in [ONE, ONE, Dim(0, 1, 1)] {
+                assert_eq!((launch(kernel, grid, ONE, null(), 0, 0), last()), (209, 209));
+            }
+            let launch = runtime.get::<Launch>(b"cudaLaunchKernel\0").expect("a name");
+            assert_eq!(launch(stub, ONE, ONE, null(), 0, 0), 209);
+            assert_eq!(launch(null(), ONE, ONE, null(), 0, 0), 98);
+            let attributes = runtime.get::<Attributes>(b"cudaFuncGetAttributes\0").expect("a name");
+            assert_eq!(attributes(&mut [0; 64], stub), 209);
+            let get = runtime.get::<Get>(b"cudaGetKernel\0").expect("a name");
+            let mut kept: *const c_void = stub.wrapping_byte_add(1);
+            assert_eq!((get(&mut kept, stub), kept), (209, stub.wrapping_byte_add(1)));
+            let mut graph = 0;
+            let create = runtime.get::<unsafe extern "C" fn(*mut u64, u32) -> u32>(b"cudaGraphCreate\0");
+            assert_eq!(create.expect("a name")(&mut graph, 0), 0);
+            let one = u64::from(1u32) << 32 | 1;
+            let params = [stub as u64, one, one, one, 0, 0, 0, 0];
+            let add = runtime.get::<AddNode>(b"cudaGraphAddKernelNode\0").expect("a name");
+            assert_eq!(add(&mut 0, graph, null(), 0, &params), 400);
+        }
+    });
+}
+
 /// What stands for the host's pointer to a managed variable.
 static mut SHARED: *mut u32 = null_mut();
 

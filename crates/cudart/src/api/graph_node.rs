@@ -8,14 +8,17 @@ use driver::context;
 use crate::abi::{In, Out, bytes_at};
 use crate::error::checked;
 use crate::types::{Copy3D, Extent, KernelParams, Memcpy3D, Pitched};
-use crate::{Result, api, cu, forward, registered};
+use crate::{Error, Result, api, cu, forward, registered};
 
 use super::memory::{runtime_volume, symbol, volume};
 
 /// A kernel's parameters in the driver's form.
 fn kernel(params: In<KernelParams>) -> Result<KernelParams> {
     let params = params.get()?;
-    Ok(KernelParams { function: registered::function_of(params.function, false)?, ..params })
+    let function = registered::function_of(params.function, false);
+    // Recorded on an H200; launches of such a kernel say that there is no image.
+    let function = function.map_err(|e| if e == Error::NO_KERNEL_IMAGE { Error::INVALID_HANDLE } else { e });
+    Ok(KernelParams { function: function?, ..params })
 }
 
 /// The copy of a line.

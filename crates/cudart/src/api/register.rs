@@ -184,8 +184,16 @@ api! {
     }
 
     Context Legal fn __cudaGetKernel(kernel: Out<u64>, host: u64) {
-        kernel.required()?.set(registered::kernel_of(host)?);
-        Ok(())
+        // nvcc's launch code asks once and keeps what it gets, so a kernel that cannot be had now is named by
+        // its stub: each launch looks for it again and gives the reason (recorded on an H200).
+        let kernel = kernel.required()?;
+        let found = registered::kernel_of(host);
+        match found {
+            Ok(handle) => kernel.set(handle),
+            Err(_) if registered::is_function(host) => kernel.set(host),
+            Err(_) => {}
+        }
+        found.map(|_| ())
     }
 
     Context Appends fn __cudaLaunchKernel / __cudaLaunchKernel_ptsz (
