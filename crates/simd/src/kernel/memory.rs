@@ -37,10 +37,10 @@ struct Groups {
 pub struct Access {
     pub ty: Ty,
     pub count: usize,
-    order: Order,
-    space: Space,
+    pub(super) order: Order,
+    pub(super) space: Space,
     /// Whether it needs no alignment.
-    loose: bool,
+    pub(super) loose: bool,
 }
 
 impl Access {
@@ -49,7 +49,7 @@ impl Access {
         self.ty.bytes() as usize * self.count
     }
 
-    /// How one element is accessed if other threads see it. Accesses of more than 64 bits are not atomic.
+    /// How one element is accessed if other threads see it. For more than 64 bits see [`Access::whole`].
     fn ordered(self, order: ir::Order) -> How {
         let order = if self.ty <= Ty::I64 { order } else { ir::Order::Plain };
         How { order, volatile: true, ..How::aligned(self.ty.bytes()) }
@@ -320,6 +320,9 @@ impl Kernel<'_> {
 
     fn gather(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
         self.out.report.scattered += 1;
+        if let Some(t) = a.whole() {
+            return self.load_wholes(a, t, addresses);
+        }
         if self.in_loops(a.ty, false) {
             return self.load_each(a, addresses);
         }
@@ -373,6 +376,9 @@ impl Kernel<'_> {
 
     fn scatter(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
         self.out.report.scattered += 1;
+        if a.whole().is_some() {
+            return self.store_wholes(a, addresses, values);
+        }
         if self.in_loops(a.ty, true) {
             return self.store_each(a, addresses, values);
         }
@@ -394,7 +400,7 @@ impl Kernel<'_> {
     }
 
     /// Loads element `i` with the access's ordering.
-    fn load_one(&mut self, a: Access, at: Operand, i: usize) -> Operand {
+    pub(super) fn load_one(&mut self, a: Access, at: Operand, i: usize) -> Operand {
         let t = Type::scalar(a.ty);
         let p = self.element_of(a, at, i);
         let constant = matches!(a.space, Space::Param | Space::Const);
@@ -407,7 +413,7 @@ impl Kernel<'_> {
         self.out.ir.load_as(t, p, how)
     }
 
-    fn store_one(&mut self, a: Access, at: Operand, i: usize, value: Operand) {
+    pub(super) fn store_one(&mut self, a: Access, at: Operand, i: usize, value: Operand) {
         let p = self.element_of(a, at, i);
         let how = match a.order {
             Order::Weak => How::aligned(a.align()),
@@ -554,19 +560,28 @@ impl Kernel<'_> {
             self.compiler_fence();
         }
         let each = |k: &mut Self| k.real_vector(inst.args[0], a.space, offset);
-        let loaded: Vec<Rep> = match self.spot(inst.args[0], a, offset) {
-            Where::One(at) => {
+        let whole = a.whole();
+        let loaded: Vec<Rep> = match (self.spot(inst.args[0], a, offset), whole) {
+            (Where::One(at), Some(t)) => {
+                self.out.report.wide += 1;
+                self.load_whole(a, t, at).into_iter().map(Rep::Uniform).collect()
+            }
+            (_, Some(_)) => {
+                let addresses = each(self);
+                self.gather(a, addresses).into_iter().map(Rep::Vector).collect()
+            }
+            (Where::One(at), None) => {
                 self.out.report.wide += 1;
                 (0..a.count).map(|i| Rep::Uniform(self.load_one(a, at, i))).collect()
             }
-            Where::Row(base, guard) => {
+            (Where::Row(base, guard), None) => {
                 let runs = |k: &mut Self| {
                     let addresses = each(k);
                     k.load_runs(a, addresses)
                 };
                 self.guarded_load(a, guard, runs, |k| k.load_rows(a, base))
             }
-            Where::Groups(groups, guard) => {
+            (Where::Groups(groups, guard), None) => {
                 let row = groups.row;
                 let slow = |k: &mut Self| {
                     let addresses = each(k);
@@ -574,13 +589,15 @@ impl Kernel<'_> {
                 };
                 self.guarded_load(a, guard, slow, |k| k.load_groups(a, &groups))
             }
-            Where::Exchanged(Exchanged { base, source }) => {
+            (Where::Exchanged(Exchanged { base, source }), None) => {
                 self.out.report.wide += 1;
                 let m = self.exchanged_mask(source);
                 let row = self.load_row(a, base, self.width().lanes(), m);
                 vec![Rep::Vector(self.permute(row, source))]
             }
-            Where::Each(addresses) => self.gather(a, addresses).into_iter().map(Rep::Vector).collect(),
+            (Where::Each(addresses), None) => {
+                self.gather(a, addresses).into_iter().map(Rep::Vector).collect()
+            }
         };
         if fenced {
             self.compiler_fence();
@@ -601,7 +618,18 @@ impl Kernel<'_> {
             self.compiler_fence();
         }
         let values = inst.args[1..].to_vec();
-        match self.spot(inst.args[0], a, offset) {
+        let place = self.spot(inst.args[0], a, offset);
+        match place {
+            Where::One(at) if a.whole().is_some() => {
+                self.out.report.wide += 1;
+                let values: Vec<Operand> = values.iter().map(|&v| self.last_lane(v)).collect();
+                self.store_whole(a, at, &values);
+            }
+            _ if a.whole().is_some() => {
+                let addresses = self.real_vector(inst.args[0], a.space, offset);
+                let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
+                self.scatter(a, addresses, &vectors);
+            }
             Where::One(at) => {
                 self.out.report.wide += 1;
                 for (i, &v) in values.iter().enumerate() {

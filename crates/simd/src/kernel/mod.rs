@@ -49,6 +49,7 @@ mod tidy;
 pub mod uniformity;
 mod value;
 mod warp;
+mod whole;
 mod wide;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -607,15 +607,17 @@ impl Machine<'_> {
             let Some(at) = self.locate(lane, mem, address, size * u32::from(count), false) else {
                 return Flow::Stop(Stop::Fault);
             };
+            // SAFETY: `locate` checked the bytes.
+            let whole = memory::at_once(at, size, count.into()).map(|n| unsafe { memory::read(at, n, true) });
             let mut seen = 0u128;
             for (i, &r) in inst.results.iter().enumerate() {
                 let at = at + i as u64 * u64::from(size);
-                // SAFETY: `locate` checked the bytes.
-                let v = unsafe {
-                    match self.probe_of(lane, at) {
-                        Some(probe) => probe.read(at, size),
-                        None => memory::read(at, size, at.is_multiple_of(u64::from(size))),
-                    }
+                let v = match (self.probe_of(lane, at), whole) {
+                    // SAFETY: `locate` checked the bytes.
+                    (Some(probe), _) => unsafe { probe.read(at, size) },
+                    (None, Some(whole)) => whole >> (8 * size * i as u32) & ty.mask(),
+                    // SAFETY: as above.
+                    (None, None) => unsafe { memory::read(at, size, at.is_multiple_of(u64::from(size))) },
                 };
                 seen = seen.rotate_left(37) ^ v;
                 self.set(lane, r, v);
@@ -635,7 +637,15 @@ impl Machine<'_> {
             let Some(at) = self.locate(lane, mem, address, size * u32::from(count), true) else {
                 return Flow::Stop(Stop::Fault);
             };
-            for (i, &v) in inst.args[1..].iter().enumerate() {
+            let values = inst.args[1..].iter().enumerate();
+            if let Some(bytes) = memory::at_once(at, size, count.into()) {
+                let part = |(i, &v)| (self.get(lane, v) & ty.mask()) << (8 * size * i as u32);
+                let whole = values.map(part).fold(0, |all, part| all | part);
+                // SAFETY: `locate` checked the bytes and their alignment.
+                unsafe { memory::write(at, bytes, whole) };
+                continue;
+            }
+            for (i, &v) in values {
                 let bits = self.get(lane, v);
                 let at = at + i as u64 * u64::from(size);
                 match self.probe_of(lane, at) {

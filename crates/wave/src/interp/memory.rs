@@ -1,5 +1,6 @@
 //! The interpreter's memory accesses: each is checked first, so that none can fault.
 
+use std::arch::x86_64::__m128i;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::abi::{BlockCtx, WarpCtx};
@@ -72,7 +73,35 @@ pub struct Limits {
     pub loose_words: bool,
 }
 
-/// Reads `size` bytes (1, 2, 4, 8 or 16) at a checked address. Accesses of up to 8 bytes are single copies.
+/// The number of bytes of several elements that are accessed at once: GPUs do not tear aligned vectors, and
+/// CUB passes a state and a value in the two halves of one. `None` if they are accessed one by one.
+pub fn at_once(address: u64, size: u32, count: u32) -> Option<u32> {
+    let bytes = size * count;
+    let fits = count > 1 && bytes <= 16 && bytes.is_power_of_two();
+    (fits && address.is_multiple_of(u64::from(bytes))).then_some(bytes)
+}
+
+/// Reads 16 aligned bytes: a single copy on x86-64 processors that have AVX.
+///
+/// # Safety
+/// The bytes are readable.
+#[inline]
+unsafe fn read_16(address: u64) -> u128 {
+    // SAFETY: the caller guarantees the bytes; both types have 16.
+    unsafe { std::mem::transmute::<__m128i, u128>(std::ptr::read_volatile(address as *const __m128i)) }
+}
+
+/// Writes 16 aligned bytes, as [`read_16`] reads them.
+///
+/// # Safety
+/// The bytes are writable.
+#[inline]
+unsafe fn write_16(address: u64, value: u128) {
+    // SAFETY: as above.
+    unsafe { std::ptr::write_volatile(address as *mut __m128i, std::mem::transmute::<u128, __m128i>(value)) }
+}
+
+/// Reads `size` bytes (1, 2, 4, 8 or 16) at a checked address. Aligned accesses are single copies.
 ///
 /// # Safety
 /// The bytes are readable and, up to 8 bytes, aligned.
@@ -84,6 +113,7 @@ pub unsafe fn read(address: u64, size: u32, aligned: bool) -> u128 {
             2 if aligned => u128::from((*(address as *const AtomicU16)).load(Ordering::SeqCst)),
             4 if aligned => u128::from((*(address as *const AtomicU32)).load(Ordering::SeqCst)),
             8 if aligned => u128::from((*(address as *const AtomicU64)).load(Ordering::SeqCst)),
+            16 if aligned => read_16(address),
             _ => {
                 let mut bytes = [0u8; 16];
                 std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size as usize);
@@ -112,9 +142,7 @@ pub unsafe fn write(address: u64, size: u32, value: u128) {
             2 => (*(address as *const AtomicU16)).store(value as u16, Ordering::SeqCst),
             4 => (*(address as *const AtomicU32)).store(value as u32, Ordering::SeqCst),
             8 => (*(address as *const AtomicU64)).store(value as u64, Ordering::SeqCst),
-            _ => {
-                std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), address as *mut u8, size as usize)
-            }
+            _ => write_16(address, value),
         }
     }
 }
