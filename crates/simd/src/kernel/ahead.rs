@@ -274,6 +274,8 @@ impl Walk<'_> {
             return known;
         }
         let depth = depth.checked_sub(1)?;
+        // Counters that take each other's values, such as two buffers that change places, would not end.
+        self.steps.insert(v, None);
         let step = self.derived(v, depth);
         self.steps.insert(v, step);
         step
