@@ -63,6 +63,8 @@ pub struct Lower<'a> {
     errors: Vec<Error>,
     /// The guard of a pure instruction that is being lowered: results are selected under it.
     select: Option<Value>,
+    /// Whether an instruction before this one waits for a barrier in memory.
+    pub waited: bool,
 }
 
 /// Parameter and result types of a device function in wave. Arrays are passed as generic addresses, and
@@ -147,6 +149,7 @@ impl<'a> Lower<'a> {
             stack: None,
             errors: Vec::new(),
             select: None,
+            waited: false,
         }
     }
 
