@@ -61,12 +61,12 @@ fn vector_add() {
         assert_eq!(cuda.download::<f32>(dc, n as usize), expected, "kernelParams");
 
         let dc = clear();
-        let mut buffer = [0u8; 28];
+        let mut buffer = [0u8; 32];
         for (at, value) in [da, db, dc].iter().enumerate() {
             buffer[8 * at..8 * at + 8].copy_from_slice(&value.to_le_bytes());
         }
-        buffer[24..].copy_from_slice(&n.to_le_bytes());
-        let mut size = buffer.len();
+        buffer[24..28].copy_from_slice(&n.to_le_bytes());
+        let mut size = 28usize;
         let mut extra: [*mut c_void; 5] = [
             std::ptr::without_provenance_mut(1),
             buffer.as_mut_ptr().cast(),
@@ -76,6 +76,16 @@ fn vector_add() {
         ];
         call!(cuda.cuLaunchKernel(function, blocks, 1, 1, 128, 1, 1, 0, 0, null_mut(), extra.as_mut_ptr()));
         assert_eq!(cuda.download::<f32>(dc, n as usize), expected, "extra");
+        // A longer buffer is refused (recorded on an H200). In a shorter one the rest is zero, here the count.
+        let dc = clear();
+        buffer[16..24].copy_from_slice(&dc.to_le_bytes());
+        for (bytes, status) in [(32usize, 701), (24, 0)] {
+            extra[1] = buffer.as_mut_ptr().cast();
+            extra[3] = (&raw const bytes).cast_mut().cast();
+            let extra = extra.as_mut_ptr();
+            call!(cuda.cuLaunchKernel(function, blocks, 1, 1, 128, 1, 1, 0, 0, null_mut(), extra) => status);
+        }
+        assert_eq!(cuda.download::<f32>(dc, n as usize), vec![-1.0; n as usize], "a short extra");
 
         let dc = clear();
         let arguments = [U64(da), U64(db), U64(dc), U32(n)];

@@ -25,25 +25,31 @@ mod extra_key {
     pub const BUFFER_SIZE: u64 = 2;
 }
 
-/// The parameter buffer of a launch, from pointers to the parameters or from a whole buffer.
+/// The parameter buffer of a launch, from pointers to the parameters or from a packed buffer.
 pub(super) fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Params> {
     match packed(pointers, extra)? {
-        Some(bytes) => whole(function, bytes),
+        Some([]) => whole(function, &[]),
+        Some(bytes) => filled(function, bytes).ok_or(Error::LaunchOutOfResources),
         None => each(function, pointers),
     }
 }
 
-/// As [`params`], for a graph's node; also the size of a packed buffer. Such a buffer may be smaller than the
-/// kernel's (recorded on an H200); the rest is zero.
+/// A packed buffer may be smaller than the kernel's: recorded on an H200 for nodes of graphs, and NCCL
+/// launches its kernels so. The rest is zero.
+fn filled(function: &Function, bytes: &[u8]) -> Option<Params> {
+    let mut params = Params::zeroed(function.info().param_size as usize);
+    params.bytes_mut().get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(params)
+}
+
+/// As [`params`], for a graph's node; also the size of a packed buffer.
 pub(super) fn node_params(
     function: &Function,
     pointers: In<u64>,
     extra: In<u64>,
 ) -> Result<(Params, Option<usize>)> {
     let Some(bytes) = packed(pointers, extra)? else { return Ok((each(function, pointers)?, None)) };
-    let mut params = Params::zeroed(function.info().param_size as usize);
-    let to = params.bytes_mut().get_mut(..bytes.len()).ok_or(Error::InvalidValue)?;
-    to.copy_from_slice(bytes);
+    let params = filled(function, bytes).ok_or(Error::InvalidValue)?;
     Ok((params, Some(bytes.len())))
 }
 
@@ -93,7 +99,7 @@ fn each(function: &Function, pointers: In<u64>) -> Result<Params> {
     Ok(params)
 }
 
-/// A whole buffer must have the kernel's size; an empty one counts as absent.
+/// All parameters at once: they must have the kernel's size, and none count as absent.
 fn whole(function: &Function, bytes: &[u8]) -> Result<Params> {
     match (bytes.len(), function.info().param_size as usize) {
         (have, want) if have == want => Ok(Params::of(bytes)),
