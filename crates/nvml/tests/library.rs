@@ -455,8 +455,8 @@ fn values_are_the_drivers() {
         let mut status = |number| {
             (nvml.call("nvmlDeviceGetP2PStatus", &[one, other, number, at(&mut value)]) == 0).then_some(value)
         };
+        // Also of a device with itself: NCCL 2.30 asks for all pairs and gives up on an error.
         let expected = [Some(0), Some(0), Some(5), Some(0), Some(5), None];
-        let expected = if one == other { [None; 6] } else { expected };
         assert_eq!([0, 1, 2, 3, 4, 5].map(&mut status), expected);
     }
     nvml.shut_down();
