@@ -638,7 +638,9 @@ impl Machine<'_> {
                 return Flow::Stop(Stop::Fault);
             };
             let values = inst.args[1..].iter().enumerate();
-            if let Some(bytes) = memory::at_once(at, size, count.into()) {
+            if let Some(bytes) = memory::at_once(at, size, count.into())
+                && self.probe_of(lane, at).is_none()
+            {
                 let part = |(i, &v)| (self.get(lane, v) & ty.mask()) << (8 * size * i as u32);
                 let whole = values.map(part).fold(0, |all, part| all | part);
                 // SAFETY: `locate` checked the bytes and their alignment.
