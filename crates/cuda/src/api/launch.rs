@@ -34,8 +34,8 @@ pub(super) fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> 
     }
 }
 
-/// A packed buffer may be smaller than the kernel's: recorded on an H200 for nodes of graphs, and NCCL
-/// launches its kernels so. The rest is zero.
+/// A packed buffer may be smaller than the kernel's parameters; the rest is zero (recorded on an H200
+/// for launches and for nodes of graphs; NCCL launches its kernels so).
 fn filled(function: &Function, bytes: &[u8]) -> Option<Params> {
     let mut params = Params::zeroed(function.info().param_size as usize);
     params.bytes_mut().get_mut(..bytes.len())?.copy_from_slice(bytes);

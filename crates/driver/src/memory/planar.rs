@@ -33,7 +33,7 @@ const PLANAR: &[(u32, &[Plane])] = &[
     (0xb5, &[Plane(WORD, 1, FULL), Plane(WORD, 2, FULL)]),
 ];
 
-/// Packed formats: number, channels (recorded on an H200), bytes of a channel.
+/// Packed formats: number, channels, bytes of a channel (channels and bytes of a row recorded on an H200).
 const PACKED: &[(u32, u32, u8)] =
     &[(0xa5, 4, 1), (0xa6, 2, 2), (0xa7, 2, 2), (0xa8, 4, 1), (0xa9, 1, 4), (0xb1, 4, 2)];
 
