@@ -1,14 +1,15 @@
-//! Writes the functions that are not written yet, the table of all exports, and the names under which the library is found.
+//! Generates stubs for the functions that are not written yet, the table of all exports, and the names under
+//! which the library is found.
 //!
-//! `data/exports.txt` lists every name that libcuda.so.1 exports. What `src/api/*.rs` does not define gets a function (or, where the name is
-//! a debugger's variable, a variable) here.
+//! `data/exports.txt` lists every name that libcuda.so.1 exports. A name that `src/api/*.rs` does not define
+//! gets a function here, or a variable if it is one of a debugger's variables.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Of the debugger's names these are functions; the others are variables that a debugger reads and writes.
+/// The debugger's names that are functions; the others are variables that a debugger reads and writes.
 const DEBUGGER_FUNCTIONS: &[&str] = &[
     "cudbgApiAttach",
     "cudbgApiDetach",
@@ -78,7 +79,8 @@ fn written() -> BTreeSet<String> {
     names
 }
 
-/// `lib-anywarp/` beside the library, with the two names that programs open, linked to it, and what stands for NVIDIA's assembler.
+/// Makes `lib-anywarp/` beside the library. It holds links to the library under the two names that programs
+/// open, and our replacement for NVIDIA's assembler.
 fn folder(out: &Path) {
     // OUT_DIR is target/PROFILE/build/cuda-HASH/out.
     let Some(profile) = out.ancestors().nth(3) else { return };
@@ -86,7 +88,7 @@ fn folder(out: &Path) {
     if fs::create_dir_all(&folder).is_err() {
         return;
     }
-    // Another build may run the script just now: it is made beside and put in its place.
+    // Another build may be running the script: the new one is written beside it and then renamed.
     let (made, script) = (folder.join(format!("ptxas.{}", std::process::id())), folder.join("ptxas"));
     if let Err(error) = fs::copy("data/ptxas", &made).and_then(|_| fs::rename(&made, &script)) {
         println!("cargo:warning={}: {error}", script.display());
@@ -98,7 +100,7 @@ fn folder(out: &Path) {
         if fs::read_link(&link).is_ok_and(|at| at == library) {
             continue;
         }
-        // An older link; where there is none this fails and the next line makes it.
+        // Removes an older link. If there is none this fails, and the next line makes one.
         let _ = fs::remove_file(&link);
         if let Err(error) = std::os::unix::fs::symlink(library, &link) {
             println!("cargo:warning={}: {error}", link.display());

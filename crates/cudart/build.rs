@@ -15,7 +15,7 @@ use std::{env, fs};
 /// The fronts: the number by which a front asks for its table, and its soname's end, which is also that of
 /// the names' version.
 const FRONTS: [(u32, &str); 3] = [(11, "11.0"), (12, "12"), (13, "13")];
-/// The front that the name without a number leads to.
+/// The front that the name without a number links to.
 const UNVERSIONED: &str = "libcudart.so.13";
 /// What every function returns if there is no library behind the front: cudaErrorInsufficientDriver.
 const FAILURE: u32 = 35;
@@ -180,7 +180,7 @@ fn fronts(out: &Path, exports: &[Export], fingerprint: u64) {
     finish(cc, STATIC, &work, &folder);
     let link = folder.join("libcudart.so");
     if !fs::read_link(&link).is_ok_and(|old| old == Path::new(UNVERSIONED)) {
-        // An older link; where there is none this fails and the next line makes it.
+        // Removes an older link. If there is none this fails, and the next line makes one.
         let _ = fs::remove_file(&link);
         std::os::unix::fs::symlink(UNVERSIONED, &link).unwrap_or_else(|e| panic!("{}: {e}", link.display()));
     }

@@ -1,8 +1,9 @@
-//! Writes the functions that are not written yet and the table of all, and makes the fronts: `libamdhip64.so.5`,
-//! `.so.6` and `.so.7`, and `libhiprtc.so.6` and `.so.7`.
+//! Generates stubs for the functions that are not written yet and the table of all functions, and makes the
+//! fronts: `libamdhip64.so.5`, `.so.6` and `.so.7`, and `libhiprtc.so.6` and `.so.7`.
 //!
-//! `data/exports.tsv` lists every name with its version node. What `src/api/*.rs` does not define gets a function here that says so. A
-//! function `NAME_in_5` there is what the front of HIP 5 has under `NAME`, where HIP 6 changed a layout or numbers.
+//! `data/exports.tsv` lists every name with its version node. A name that `src/api/*.rs` does not define gets a
+//! function here that says so. A function `NAME_in_5` there is exported as `NAME` by the front of HIP 5, where
+//! HIP 6 changed a layout or numbers.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The number in the soname that the names without a number, such as `libamdhip64.so`, lead to.
+/// The version that names without a number link to, such as `libamdhip64.so`.
 const UNVERSIONED: u32 = 6;
-/// Nodes without names of ours, which programs of later HIPs ask for.
+/// Version nodes without names of ours, which programs for later versions of HIP require.
 const LATER_NODES: [&str; 1] = ["hip_7.0"];
 
 fn main() {
@@ -94,7 +95,7 @@ struct Front {
     name: &'static str,
     /// The numbers in its sonames.
     sonames: &'static [u32],
-    /// What begins the names that it exports.
+    /// The prefix of the names that it exports.
     prefix: &'static str,
     /// Whether the names have versions. AMD's libhiprtc has none.
     versioned: bool,

@@ -77,7 +77,7 @@ fn folder(out: &Path) {
         return;
     }
     let programs = folder.join("bin");
-    // Another build may run the script just now: it is made beside and put in its place.
+    // Another build may be running the script: the new one is written beside it and then renamed.
     let (made, script) =
         (programs.join(format!("nvidia-smi.{}", std::process::id())), programs.join("nvidia-smi"));
     let done = fs::create_dir_all(&programs)

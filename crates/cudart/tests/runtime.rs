@@ -339,7 +339,7 @@ fn streams_events_and_graphs_are_the_drivers() {
         assert!(matches!(call!(driver, cuStreamQuery(stream => u64)), 0 | NOT_READY));
         assert_eq!(call!(cudaStreamSynchronize(stream => u64)), 0);
         assert_eq!(contents(memory, 2), [9, 9]);
-        // Who captures into a graph of their own needs no pointer to it.
+        // A program that captures into its own graph needs no pointer to it.
         let (mut own, none) = (0u64, null_mut::<u64>());
         assert_eq!(call!(cudaGraphCreate(from_mut(&mut own) => *mut u64, 0 => u32)), 0);
         let begun = call!(cudaStreamBeginCaptureToGraph(

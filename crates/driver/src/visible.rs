@@ -26,7 +26,7 @@ pub fn set_interface(interface: Interface) {
     let _ = INTERFACE.set(interface);
 }
 
-/// Whose variables apply in this process.
+/// The interface whose variables apply in this process.
 pub(crate) fn interface() -> Interface {
     *INTERFACE.get_or_init(|| Interface::Cuda)
 }

@@ -207,7 +207,7 @@ impl Registers {
         }
     }
 
-    /// So many channels from consecutive registers.
+    /// This many channels from consecutive registers.
     pub fn channels(&mut self, place: Place, count: usize, halves: bool) -> Result<Vec<Value>> {
         if !halves {
             return self.words(place, count as u16);

@@ -77,7 +77,7 @@ mod tests {
                 let first = once.take(worker, 1, false).map(|(first, _)| first / once.length);
                 assert_eq!(first, Some(u64::from(worker % once.count)));
             }
-            // Whoever comes first.
+            // The order in which the workers come does not matter.
             for worker in (0..workers).rev() {
                 let first = again.take(worker, 1, false).map(|(first, _)| first / again.length);
                 assert_eq!(first, Some(u64::from(worker % again.count)));

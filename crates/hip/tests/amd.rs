@@ -348,7 +348,7 @@ fn every_container() {
         assert_eq!((hip.hipModuleLoadData)(&mut module, image.as_ptr().cast()), 0);
         run(&hip, module);
     }
-    // Of a bundle the entry for the device, whatever its name; a device of PTX's world takes the first.
+    // The bundle's entry for the device is loaded, whatever its name; a device that runs PTX takes the first.
     assert_eq!((hip.hipModuleLoadData)(&mut module, other.as_ptr().cast()), 0);
     let mut found = 0;
     let code = (hip.hipModuleGetFunction)(&mut found, module, c("fill").as_ptr());

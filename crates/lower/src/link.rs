@@ -146,8 +146,8 @@ fn link_files(units: &[Unit], linked: &mut Linked) {
     }
 }
 
-/// What is said of a symbol that no unit defines: the linker's message if every symbol must be defined, or the
-/// loader's.
+/// The message about a symbol that no unit defines: the linker's if every symbol must be defined, otherwise
+/// the loader's.
 fn undefined(complete: bool, unit: &Unit, what: &str, name: &str) -> String {
     if DeviceFn::is_of_first_generation(name) {
         return format!(
@@ -163,7 +163,7 @@ fn undefined(complete: bool, unit: &Unit, what: &str, name: &str) -> String {
     }
 }
 
-/// What is said of a symbol that two units define.
+/// The message about a symbol that two units define.
 fn defined_twice(name: &str, again: &Unit, first: &Unit) -> String {
     format!("Multiple definition of '{name}' in '{}', first defined in '{}'", again.name, first.name)
 }

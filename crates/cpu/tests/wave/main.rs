@@ -224,6 +224,17 @@ fn files_hold() {
     assert!(failures.is_empty(), "{} expectations do not hold:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// A file is named after the pass or the analysis that it is about.
+#[test]
+fn every_pass_has_two_files() {
+    let names: Vec<String> =
+        files().iter().map(|f| f.file_name().expect("a name").to_string_lossy().into_owned()).collect();
+    for (pass, _) in simd::passes() {
+        let count = names.iter().filter(|name| name.starts_with(&format!("{pass}-"))).count();
+        assert!(count >= 2, "{count} files of tests/wave are called {pass}-...");
+    }
+}
+
 /// The runner detects errors: a file with each kind of false expectation fails.
 #[test]
 fn false_expectations_fail() {

@@ -1,7 +1,7 @@
 //! Devices.
 
 use driver::device::{attribute, parse_pci, peer_attribute, texture_1d_linear_max_width};
-use driver::memory::pool;
+use driver::memory::{format, pool};
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out, Text};
@@ -165,16 +165,11 @@ api! {
     ) {
         width.required()?;
         driver()?.device(device)?;
-        let size = match format {
-            1 | 8 => 1,
-            2 | 9 | 16 => 2,
-            3 | 10 | 32 => 4,
-            _ => return Err(Error::InvalidValue),
-        };
-        if !matches!(channels, 1 | 2 | 4) {
+        if !format::is_plain(format) {
             return Err(Error::InvalidValue);
         }
-        width.set(texture_1d_linear_max_width(size * u64::from(channels))? as usize);
+        let texel = format::format(format, channels)?;
+        width.set(texture_1d_linear_max_width(texel.element())? as usize);
         Ok(())
     }
 

@@ -38,7 +38,7 @@ fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
     driver()?.device(location.id).map_err(|_| Error::InvalidValue)
 }
 
-/// Whose pool a location and an allocation type stand for.
+/// The owner of the pool that a location and an allocation type denote.
 enum Home {
     Device(&'static Arc<Device>),
     /// The host or one of its nodes, or managed memory.

@@ -144,7 +144,7 @@ fn what_breaks_the_rules_has_its_own_error() {
         begin(a);
         kit.ok("cuEventRecord", &[e, a]);
         assert_eq!(end(kit, a).0, 0);
-        // Of a capture that is over, they are invalid until they are recorded again (`capevents.stale`).
+        // After a capture has ended, its events are invalid until they are recorded again (`capevents.stale`).
         kit.rows(&[
             ("cuStreamWaitEvent", &[b, e, 0], INVALID_VALUE),
             ("cuStreamWaitEvent", &[0, e, 0], INVALID_VALUE),

@@ -43,7 +43,7 @@ fn kernels_with_every_way_to_give_parameters() {
             kit.run(exec);
             assert_eq!(kit.read::<u32, 4>(word), [7, 8, 0, 0]);
         }
-        // What is asked for can be given again.
+        // Parameters that were read can be set again.
         let mut got = [0u64; 9];
         kit.ok("cuGraphKernelNodeGetParams_v2", &[node, at(&mut got)]);
         assert_eq!((got[0], got[1..4].to_vec(), got[6]), (put, vec![wide(1, 1); 3], 0));

@@ -7,7 +7,7 @@ use crate::{Error, Result, api, cu, current, forward, registered};
 
 use super::stream::stream_of;
 
-/// Calls a launching function with the function behind `named`; looks for the function anew if its handle is
+/// Calls a launching function with the function behind `named`; looks for the function again if its handle is
 /// dead.
 fn with_function(named: u64, call: impl Fn(u64) -> u32) -> Result<()> {
     let code = call(registered::function_of(named, false)?);

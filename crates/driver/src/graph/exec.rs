@@ -82,7 +82,7 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
     let graph = source.snapshot();
     let (plan, places) = flatten::compile(&graph)?;
     let owner = if graph.lock().owns_memory() || graph.has_updatable() {
-        // Of a graph with memory nodes, or with nodes that kernels update, there is one executable graph at most.
+        // A graph with memory nodes, or with nodes that kernels update, has at most one executable graph.
         if std::mem::replace(&mut source.lock().instantiated, true) {
             return Err(Error::NotSupported.into());
         }

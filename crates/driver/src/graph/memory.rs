@@ -106,8 +106,8 @@ struct Bytes {
     kept_high: u64,
     reserved: u64,
     reserved_high: u64,
-    /// Of the reserved bytes, those whose nodes have ended. As on the hardware they stay reserved for later
-    /// nodes until the memory is trimmed; the pages themselves are given back when the nodes end.
+    /// The reserved bytes whose nodes have ended. As on the hardware, they stay reserved for later nodes until
+    /// the memory is trimmed; the pages themselves are released when the nodes end.
     left: u64,
 }
 

@@ -184,7 +184,7 @@ pub(super) fn check_change(old: &Work, new: &Work, (rules, flags): (Rules, u64))
             )
         }
         (Work::Fill(old), Work::Fill(new)) => {
-            // Of a fill with several rows, only the address and the value may change.
+            // If a fill has several rows, only its address and its value may change.
             let shape =
                 |fill: &crate::memory::copy::Fill| (fill.width, fill.height, fill.element, fill.pitch);
             let rows = old.fill.height > 1 || new.fill.height > 1;

@@ -148,7 +148,7 @@ impl Descriptor {
     }
 }
 
-/// Whose memory an array has.
+/// The owner of an array's memory.
 #[derive(Clone)]
 enum Memory {
     /// Its own.

@@ -31,9 +31,9 @@ pub enum Rights {
 /// The rights of locations to one mapping.
 #[derive(Debug, Default)]
 pub(super) struct Granted {
-    /// Of devices, by ordinal.
+    /// The rights of devices, by ordinal.
     devices: Vec<(i32, u32)>,
-    /// Of the host and its nodes.
+    /// The rights of the host and its nodes.
     host: u32,
 }
 

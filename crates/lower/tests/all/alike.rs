@@ -1,5 +1,5 @@
-//! Of the instructions of a large text with the same shape (`src/shape.rs`), one is lowered at load: its
-//! verdict must hold for the others.
+//! When a large text is loaded, one instruction of each shape (`src/shape.rs`) is lowered: its verdict must
+//! hold for all others of the shape.
 //!
 //! Forms of the grammar are written with operands of every kind, and each operand in slightly different ways:
 //! another register of the type, another constant, another variable of the state space, another offset. Each

@@ -1,4 +1,4 @@
-//! How devices and processors lie to each other. All devices are the same processors and the same memory.
+//! The topology of devices and processors. All devices are the same processors and the same memory.
 
 use driver::device::{peer, peer_attribute};
 use host::load;
@@ -16,6 +16,15 @@ const LEVELS: [u32; 6] = [0, 10, 20, 30, NODE, SYSTEM];
 
 /// `NVML_P2P_STATUS_OK` and `NVML_P2P_STATUS_NOT_SUPPORTED`.
 const P2P: [u32; 2] = [0, 5];
+
+/// `nvmlGpuP2PCapsIndex_t`.
+mod index {
+    pub const READ: u32 = 0;
+    pub const WRITE: u32 = 1;
+    pub const NVLINK: u32 = 2;
+    pub const ATOMICS: u32 = 3;
+    pub const PCI: u32 = 4;
+}
 
 pub(super) const TABLE: Table = &[
     ("nvmlDeviceGetTopologyCommonAncestor", |call| {
@@ -44,11 +53,10 @@ pub(super) const TABLE: Table = &[
     ("nvmlDeviceGetP2PStatus", |call| {
         call.index_of_device(0)?;
         call.index_of_device(1)?;
-        // Reading, writing, NVLink, atomic operations, PCI.
         let supported = match call.number(2) {
-            0 | 1 => peer_attribute(peer::ACCESS_SUPPORTED),
-            3 => peer_attribute(peer::NATIVE_ATOMIC_SUPPORTED),
-            2 | 4 => Ok(0),
+            index::READ | index::WRITE => peer_attribute(peer::ACCESS_SUPPORTED),
+            index::ATOMICS => peer_attribute(peer::NATIVE_ATOMIC_SUPPORTED),
+            index::NVLINK | index::PCI => Ok(0),
             _ => return Err(Failure::InvalidArgument),
         };
         let [yes, no] = P2P;

@@ -13,7 +13,7 @@ use super::uniformity::Uniformity;
 use super::{Facts, Kernel};
 use crate::ir::{Bin, Cast, Cmp, Operand, Type};
 
-/// Such a row.
+/// A row whose lanes are exchanged.
 pub struct Exchanged {
     /// The address of its first element.
     pub base: Operand,

@@ -2,8 +2,8 @@
 //!
 //! AMD's compiler has hundreds of registers for a lane, and begins loads and sums long before their results are
 //! needed. A processor has 16 or 32 vector registers, and LLVM keeps the order of long blocks largely as it is.
-//! A block in which more vectors live than there are registers is ordered anew from its end, each time by the
-//! operation that leaves the fewest vectors live. The new order counts if its peak is lower.
+//! If more vectors live in a block than there are registers, the block is reordered from its end: the next
+//! operation chosen is the one that leaves the fewest vectors live. The new order is used if its peak is lower.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ pub fn order(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, most: usiz
     }
 }
 
-/// The bytes of a lane that live at once at most, with the values that live behind the operations.
+/// The maximum bytes of a lane that live at once; `live` are the values that live after the operations.
 fn peak<'a>(
     insts: impl DoubleEndedIterator<Item = &'a Inst>,
     mut live: BTreeSet<Value>,

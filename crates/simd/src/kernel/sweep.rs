@@ -278,7 +278,7 @@ impl Kernel<'_> {
         let later = ir.icmp(Cmp::Ugt, i, warp);
         let stop = ir.select(later, behind, code);
         let stop = ir.select(earlier, before, stop);
-        // Of a warp that still waits for its first turn, or does not wait for its block, nothing is missing.
+        // A warp that still waits for its first turn, or does not wait for its block, needs nothing settled.
         let known = ir.icmp_int(Cmp::Ugt, stop, ARRIVED);
         ir.br_if(known, settle, on);
         ir.label(settle);

@@ -100,7 +100,7 @@ impl Gate {
 pub(super) struct Known {
     /// Where each value is made.
     pub made: Made,
-    /// Of the function's blocks.
+    /// The dominators of the function's blocks.
     pub dominators: Dominators,
     users: HashMap<Value, Vec<Value>>,
     /// By a literal of a parameter: what it says; `None` if it never holds.

@@ -132,7 +132,7 @@ const WITHOUT_EFFECT: &[(&str, bool)] = &[
     ("--cudart", true),
 ];
 
-/// What is asked for.
+/// The last stage that the command asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Preprocess,

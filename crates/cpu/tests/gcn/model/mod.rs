@@ -67,9 +67,9 @@ pub enum Kind {
 /// How results are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// So many bits are equal.
+    /// This many bits are equal.
     Bits(u32),
-    /// Equal as a float of so many bits, where all NaNs are.
+    /// Equal as floats of this many bits; all NaNs are equal.
     Float(u32),
     /// As `Float`, or nearer than so many units in the last place.
     Near(u32, u32),

@@ -1,4 +1,4 @@
-//! What is left of the vector instructions, by the first target that has it.
+//! The remaining vector instructions, by the first target that has them.
 
 use super::floats::{least, most};
 use super::halves::{fused, mad, of, to};
