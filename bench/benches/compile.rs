@@ -1,7 +1,7 @@
 //! `cargo bench -p bench --bench compile`: compile time of kernels by size.
 //!
-//! Prints a Markdown table of processor seconds; a kernel that is too large to compile is interpreted. Each kernel
-//! is compiled in a separate process (this program with `--child`), which is killed at the limit.
+//! Prints a Markdown table of processor seconds; a kernel that is too large to compile is interpreted. Each
+//! kernel is compiled in a separate process (this program with `--child`), which is killed at the limit.
 
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;

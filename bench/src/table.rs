@@ -22,8 +22,8 @@ pub fn measure(engine: &mut dyn Engine, runs: u32) -> Result<f64> {
     Ok(best)
 }
 
-/// The minimum times in milliseconds of alternating runs of several engines, so that temporary slowdowns of the
-/// machine affect all: at least `runs` of each, and for at least a second.
+/// The minimum times in milliseconds of alternating runs of several engines, so that temporary slowdowns of
+/// the machine affect all: at least `runs` of each, and for at least a second.
 pub fn measure_in_turn<const N: usize>(engines: &mut [impl Engine; N], runs: u32) -> Result<[f64; N]> {
     for engine in engines.iter_mut() {
         engine.run()?;
@@ -107,7 +107,8 @@ pub fn ratio_row(case: &Case, [first, second]: [f64; 2]) -> String {
     format!("| {} | {} | {} | {:.2} |", case.title, figure(first), figure(second), second / first)
 }
 
-/// A Markdown row: the case, times in milliseconds, and the speed of each but the first as a part of the first's.
+/// A Markdown row: the case, times in milliseconds, and the speed of each but the first as a part of the
+/// first's.
 pub fn speed_row(case: &Case, times: &[f64]) -> String {
     let first = times.first().copied().unwrap_or(f64::NAN);
     let figures = times.iter().map(|&ms| format!(" {} |", figure(ms)));

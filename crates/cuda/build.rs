@@ -93,7 +93,8 @@ fn folder(out: &Path) {
     if let Err(error) = fs::copy("data/ptxas", &made).and_then(|_| fs::rename(&made, &script)) {
         println!("cargo:warning={}: {error}", script.display());
     }
-    // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has it.
+    // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has
+    // it.
     let library = Path::new("../deps/libcuda.so");
     for name in ["libcuda.so.1", "libcuda.so"] {
         let link = folder.join(name);

@@ -1,5 +1,6 @@
 //! Writes the functions that are not written yet and the tables of all, and makes the fronts
-//! (`libcudart.so.11.0`, `.so.12` and `.so.13`) and the library that `anywarp run` preloads for static runtimes.
+//! (`libcudart.so.11.0`, `.so.12` and `.so.13`) and the library that `anywarp run` preloads for static
+//! runtimes.
 //!
 //! `data/exports.tsv` lists every name with the versions that have it. What `src/api/*.rs` does not define
 //! gets a function here that says so. Where a function has changed, `NAME_in_12` there is what the front of

@@ -1,9 +1,9 @@
 //! Generates stubs for the functions that are not written yet and the table of all functions, and makes the
 //! fronts: `libamdhip64.so.5`, `.so.6` and `.so.7`, and `libhiprtc.so.6` and `.so.7`.
 //!
-//! `data/exports.tsv` lists every name with its version node. A name that `src/api/*.rs` does not define gets a
-//! function here that says so. A function `NAME_in_5` there is exported as `NAME` by the front of HIP 5, where
-//! HIP 6 changed a layout or numbers.
+//! `data/exports.tsv` lists every name with its version node. A name that `src/api/*.rs` does not define gets
+//! a function here that says so. A function `NAME_in_5` there is exported as `NAME` by the front of HIP 5,
+//! where HIP 6 changed a layout or numbers.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -67,8 +67,8 @@ fn kind_of(kind: &str) -> Option<(String, &'static str)> {
     })
 }
 
-/// Links to the library in `lib-anywarp/`, beside the driver's, and `nvidia-smi` in a folder that `anywarp run` puts
-/// into `PATH`.
+/// Links to the library in `lib-anywarp/`, beside the driver's, and `nvidia-smi` in a folder that `anywarp
+/// run` puts into `PATH`.
 fn folder(out: &Path) {
     // OUT_DIR is target/PROFILE/build/nvml-HASH/out.
     let Some(profile) = out.ancestors().nth(3) else { return };
@@ -86,7 +86,8 @@ fn folder(out: &Path) {
     if let Err(error) = done {
         println!("cargo:warning={}: {error}", script.display());
     }
-    // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has it.
+    // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has
+    // it.
     let library = Path::new("../deps/libnvml.so");
     for name in ["libnvidia-ml.so.1", "libnvidia-ml.so"] {
         let link = folder.join(name);

@@ -10,7 +10,8 @@ fn main() {
     // OUT_DIR is target/PROFILE/build/nvrtc-HASH/out.
     let Some(profile) = out.ancestors().nth(3) else { return };
     let folder = profile.join("lib-anywarp");
-    // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has it.
+    // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has
+    // it.
     let (library, link) = (Path::new("../deps/libanywarp_nvrtc.so"), folder.join("libanywarp-nvrtc.so"));
     if std::fs::create_dir_all(&folder).is_err() || std::fs::read_link(&link).is_ok_and(|at| at == library) {
         return;

@@ -1,12 +1,12 @@
-//! Notes where the toolchain that builds us keeps its LLVM (the first place to look for one at run time), and a digest of the compiler's
-//! sources, so that objects of another compiler are not taken from the cache.
+//! Notes where the toolchain that builds us keeps its LLVM (the first place to look for one at run time), and
+//! a digest of the compiler's sources, so that objects of another compiler are not taken from the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The crates that decide what code a kernel becomes: `lower`, `gcn-lower` and this one, and what they are made of. The
-/// test `crates/cli/tests/layers.rs` holds the list against the manifests.
+/// The crates that decide what code a kernel becomes: `lower`, `gcn-lower` and this one, and what they are
+/// made of. The test `crates/cli/tests/layers.rs` holds the list against the manifests.
 const COMPILER: [&str; 9] =
     ["gcn", "gcn-lower", "lower", "names", "ptx", "simd", "tensor", "texture", "wave"];
 

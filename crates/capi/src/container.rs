@@ -45,8 +45,8 @@ fn fatbin_at<'a>(address: u64) -> Result<&'a [u8]> {
 /// The bytes at an address, of which only an image's own headers say how many there are.
 ///
 /// # Errors
-/// [`Error::InvalidImage`] if the process cannot read all of them: the image is cut off or corrupt. The log says
-/// so.
+/// [`Error::InvalidImage`] if the process cannot read all of them: the image is cut off or corrupt. The log
+/// says so.
 pub fn declared<'a>(address: u64, size: usize) -> Result<&'a [u8]> {
     if is_readable(address, size) {
         return Ok(bytes_at(address, size));
@@ -57,8 +57,8 @@ pub fn declared<'a>(address: u64, size: usize) -> Result<&'a [u8]> {
     Err(Error::InvalidImage)
 }
 
-/// Whether the process can read all of these bytes. The system tries one byte of each page; where it may not (some
-/// sandboxes refuse the call), it is asked whether the pages are mapped at all.
+/// Whether the process can read all of these bytes. The system tries one byte of each page; where it may not
+/// (some sandboxes refuse the call), it is asked whether the pages are mapped at all.
 fn is_readable(address: u64, size: usize) -> bool {
     /// Pages that are tried by one call; the system takes at most 1024.
     const MANY: usize = 512;
@@ -73,7 +73,8 @@ fn is_readable(address: u64, size: usize) -> bool {
         }
         let mut bytes = [0u8; MANY];
         let into = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: from.len() };
-        // SAFETY: writes at most one byte for each place, into `bytes`; places that cannot be read end the copy.
+        // SAFETY: writes at most one byte for each place, into `bytes`; places that cannot be read end the
+        // copy.
         let read = unsafe {
             let many = from.len() as libc::c_ulong;
             libc::process_vm_readv(libc::getpid(), &raw const into, 1, from.as_ptr(), many, 0)

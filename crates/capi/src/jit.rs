@@ -58,8 +58,8 @@ const MAX_CACHE_MODE: u64 = 2;
 /// The value of an option that receives a result.
 ///
 /// By the manual, the values of a link's options live as long as the link. cuda-core frees them after
-/// `cuLinkCreate`; something else may be there when a later call has a result. So a value is written only while it
-/// is what the program or the driver has put there.
+/// `cuLinkCreate`; something else may be there when a later call has a result. So a value is written only
+/// while it is what the program or the driver has put there.
 #[derive(Clone, Debug)]
 struct Slot {
     address: u64,

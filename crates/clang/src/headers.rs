@@ -69,7 +69,8 @@ const FILES: &[(&str, &str)] = embedded! {
     "vector_types.h"
 };
 
-/// Headers of CUDA and HIP whose names are declared in another one: they are written as one line that includes it.
+/// Headers of CUDA and HIP whose names are declared in another one: they are written as one line that
+/// includes it.
 const FORWARDED: &[(&str, &str)] = &[
     ("builtin_types.h", "cuda_runtime_api.h"),
     ("channel_descriptor.h", "cuda_runtime.h"),
@@ -131,8 +132,8 @@ const FORWARDED: &[(&str, &str)] = &[
     ("vector_functions.hpp", "vector_types.h"),
 ];
 
-/// Headers of the standard library that `cuda/std/` offers as well: of these, what is constexpr can be used on
-/// the device.
+/// Headers of the standard library that `cuda/std/` offers as well: of these, what is constexpr can be used
+/// on the device.
 const OF_STD: &[&str] = &[
     "algorithm",
     "array",

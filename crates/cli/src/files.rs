@@ -195,8 +195,8 @@ impl Model {
     }
 }
 
-/// Creates a file with these contents beside `target`, to be renamed to it. It has the mode, list and owner of
-/// `like`, or those of any new file.
+/// Creates a file with these contents beside `target`, to be renamed to it. It has the mode, list and owner
+/// of `like`, or those of any new file.
 fn create_beside(
     target: &Path,
     bytes: &[u8],

@@ -17,8 +17,8 @@ mod table;
 
 /// A GPU driver for machines without the GPU.
 ///
-/// Unmodified programs that use the CUDA Driver API or HIP run on it; their kernels (PTX) are compiled to SIMD
-/// code for this machine's CPU.
+/// Unmodified programs that use the CUDA Driver API or HIP run on it; their kernels (PTX) are compiled to
+/// SIMD code for this machine's CPU.
 #[derive(Parser)]
 #[command(name = "anywarp", version, max_term_width = 100, after_long_help = variables())]
 struct Cli {

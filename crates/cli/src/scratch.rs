@@ -38,8 +38,8 @@ impl Scratch {
     }
 }
 
-/// Tells the thread the signal's number, and goes no further: the command neither writes another file nor ends in
-/// another way. Programs that the command starts do not inherit the handler.
+/// Tells the thread the signal's number, and goes no further: the command neither writes another file nor
+/// ends in another way. Programs that the command starts do not inherit the handler.
 extern "C" fn on_signal(signal: i32) {
     let number = signal as u8;
     // SAFETY: a write of one byte, which a handler may make.
@@ -62,8 +62,8 @@ fn remove_at_signals() -> io::Result<()> {
                 let _ = std::fs::remove_dir_all(folder);
             }
             let signal = i32::from(number[0]);
-            // SAFETY: restores the default action, and sends the signal to this thread, which then takes it: the
-            // other one is in the handler. The set is initialised by the call.
+            // SAFETY: restores the default action, and sends the signal to this thread, which then takes it:
+            // the other one is in the handler. The set is initialised by the call.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
                 let mut set = std::mem::zeroed();

@@ -72,7 +72,8 @@ fn a_bundle_has_the_files_and_each_device_takes_its_own() {
     }
 }
 
-/// The code in bundles and in programs that contain them is compiled and checked without being extracted first.
+/// The code in bundles and in programs that contain them is compiled and checked without being extracted
+/// first.
 #[test]
 fn code_in_bundles_and_programs_is_compiled_and_checked() {
     let folder = Folder::new("bundle-compile");

@@ -1,5 +1,5 @@
-//! `anywarp cc`: the programs of `tests/cc/`, compiled and run: as CUDA, and after `anywarp hipify` as HIP with
-//! PTX and with AMD's code. Needs clang 16 or later and lld (`apt-get install clang-19 lld-19`).
+//! `anywarp cc`: the programs of `tests/cc/`, compiled and run: as CUDA, and after `anywarp hipify` as HIP
+//! with PTX and with AMD's code. Needs clang 16 or later and lld (`apt-get install clang-19 lld-19`).
 //!
 //! A program checks its results itself and prints `ok`. Lines at its beginning say more:
 //!

@@ -1,4 +1,5 @@
-//! The documents: links have a target, the paths that they name exist, and lines fit.
+//! The documents: links have a target, the paths that they name exist, and lines fit. So do the comments of
+//! the sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ fn anchor(heading: &str) -> String {
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-fn documents_in(folder: &Path, deep: bool, list: &mut Vec<PathBuf>) {
+fn files_in(folder: &Path, extension: &str, deep: bool, list: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of the repository") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -53,9 +54,9 @@ fn documents_in(folder: &Path, deep: bool, list: &mut Vec<PathBuf>) {
             let foreign =
                 name.starts_with('.') || FOREIGN.contains(&name.as_str()) || path.ends_with("fuzz/corpus");
             if deep && !foreign {
-                documents_in(&path, deep, list);
+                files_in(&path, extension, deep, list);
             }
-        } else if name.ends_with(".md") {
+        } else if path.extension().is_some_and(|e| e == extension) {
             list.push(path);
         }
     }
@@ -64,9 +65,9 @@ fn documents_in(folder: &Path, deep: bool, list: &mut Vec<PathBuf>) {
 fn documents() -> Vec<Document> {
     let root = root();
     let mut paths = Vec::new();
-    documents_in(&root, false, &mut paths);
+    files_in(&root, "md", false, &mut paths);
     for folder in FOLDERS {
-        documents_in(&root.join(folder), true, &mut paths);
+        files_in(&root.join(folder), "md", true, &mut paths);
     }
     paths.sort();
     assert!(paths.len() > 20, "{} documents", paths.len());
@@ -158,6 +159,22 @@ fn lines_of_text_fit() {
             let exempt = exempt || line.starts_with('#');
             if !exempt && line.chars().count() > WIDTH {
                 long.push(format!("{}:{number}: {} columns", document.path.display(), line.chars().count()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn comments_fit() {
+    let (root, mut sources, mut long) = (root(), Vec::new(), Vec::new());
+    FOLDERS.iter().for_each(|folder| files_in(&root.join(folder), "rs", true, &mut sources));
+    assert!(sources.len() > 500, "{} sources", sources.len());
+    for path in sources {
+        for (index, line) in fs::read_to_string(&path).expect("a source").lines().enumerate() {
+            let is_comment = line.trim_start().starts_with("//") && !line.contains("://");
+            if is_comment && line.chars().count() > WIDTH {
+                long.push(format!("{}:{}: {} columns", path.display(), index + 1, line.chars().count()));
             }
         }
     }

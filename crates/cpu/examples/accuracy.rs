@@ -1,8 +1,8 @@
 //! Measures the errors of the approximate functions of one f32 over all 2^32 operands, against f64 functions
 //! and the bounds of the PTX manual.
 //!
-//! `cargo run --release -p cpu --example accuracy [-- [--exact] [FUNCTION...]]` prints a line per function and
-//! range, as in `docs/accuracy.md`. `--exact` measures `ANYWARP_EXACT=1`; `ANYWARP_CPU` selects another
+//! `cargo run --release -p cpu --example accuracy [-- [--exact] [FUNCTION...]]` prints a line per function
+//! and range, as in `docs/accuracy.md`. `--exact` measures `ANYWARP_EXACT=1`; `ANYWARP_CPU` selects another
 //! processor, `ANYWARP_ENGINE` the interpreter.
 
 #[path = "../tests/support/function.rs"]

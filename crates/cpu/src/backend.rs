@@ -212,8 +212,8 @@ fn refused(program: &program::Program) -> String {
 /// The rules for loading a module alone on `device`.
 pub fn rules(device: &DeviceInfo, settings: &Settings) -> Rules {
     let (major, minor) = device.compute_capability;
-    // Before 9.0 more than the default needs dynamic shared memory. Code for the very architecture (`sm_90a`),
-    // as the driver makes it, may declare as much as a launch may ask for.
+    // Before 9.0 more than the default needs dynamic shared memory. Code for the very architecture
+    // (`sm_90a`), as the driver makes it, may declare as much as a launch may ask for.
     let limit = match (&device.amd_target, major) {
         (None, ..9) => attribute::MAX_SHARED_MEMORY_PER_BLOCK,
         _ => attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
@@ -604,8 +604,8 @@ fn number() -> u64 {
 }
 
 impl ModuleCode {
-    /// Finds the lane of a fault in compiled code, which makes one access for all lanes of a warp: the block is run
-    /// again by the interpreter, without effects.
+    /// Finds the lane of a fault in compiled code, which makes one access for all lanes of a warp: the block
+    /// is run again by the interpreter, without effects.
     fn find_lane(&self, kernel: FuncId, launch: &grid::Launch, fault: &mut grid::Fault) {
         use grid::FaultKind::{IllegalAddress, MisalignedAddress};
         let is_access = matches!(fault.kind, IllegalAddress | MisalignedAddress) && fault.thread.is_none();

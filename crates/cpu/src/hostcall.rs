@@ -1,10 +1,12 @@
 //! Calls from AMD kernels to the host: `printf`, and memory for device `malloc`.
 //!
-//! A wave takes a packet from a stack in the launch's buffer, fills it, pushes it onto a second stack, and waits until
-//! the host has cleared the packet's flag. A thread of the launch answers them. The layout and the messages are those
-//! of AMD's device library (ROCm-Device-Libs, `ockl/src/hostcall_impl.cl`, and clr, `rocclr/device/devhostcall.hpp`).
+//! A wave takes a packet from a stack in the launch's buffer, fills it, pushes it onto a second stack, and
+//! waits until the host has cleared the packet's flag. A thread of the launch answers them. The layout and
+//! the messages are those of AMD's device library (ROCm-Device-Libs, `ockl/src/hostcall_impl.cl`, and clr,
+//! `rocclr/device/devhostcall.hpp`).
 //!
-//! A `printf` is a message of several packets: the control word, the format and the arguments, each padded to 8 bytes.
+//! A `printf` is a message of several packets: the control word, the format and the arguments, each padded to
+//! 8 bytes.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -12,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Words of 64 bits in the buffer's head: addresses of headers and of payloads, the doorbell, the free and the ready
-/// stack, the mask of packets' numbers.
+/// Words of 64 bits in the buffer's head: addresses of headers and of payloads, the doorbell, the free and
+/// the ready stack, the mask of packets' numbers.
 const HEADERS: usize = 0;
 const PAYLOADS: usize = 1;
 const DOORBELL: usize = 2;
@@ -55,8 +57,8 @@ pub(crate) struct Hostcalls {
     done: AtomicBool,
 }
 
-// SAFETY: the memory belongs to the value; its shared words are accessed as atomics, and a packet by one side at a
-// time, as its flag says.
+// SAFETY: the memory belongs to the value; its shared words are accessed as atomics, and a packet by one side
+// at a time, as its flag says.
 unsafe impl Sync for Hostcalls {}
 
 impl Hostcalls {
@@ -170,8 +172,8 @@ impl Hostcalls {
         }
     }
 
-    /// Takes a packet of a message. Its first word says whether it begins or ends one, how many words follow, and
-    /// the message's number. The answer is the first word for the next packet, or the result at the end.
+    /// Takes a packet of a message. Its first word says whether it begins or ends one, how many words follow,
+    /// and the message's number. The answer is the first word for the next packet, or the result at the end.
     fn message(&self, words: &[u64; SLOT], print: &dyn Fn(&[u8], bool)) -> u64 {
         let head = words[0];
         let (begins, ends, count) = (head & 1 == 1, head & 2 == 2, (head >> 5 & 7) as usize);
@@ -382,7 +384,8 @@ mod tests {
         assert_eq!(of("%", &[]), "%");
     }
 
-    /// A wave's two lanes send one message each, as device code does; the second has more than a packet holds.
+    /// A wave's two lanes send one message each, as device code does; the second has more than a packet
+    /// holds.
     #[test]
     fn packets_become_messages() {
         let calls = Hostcalls::new(1);

@@ -85,8 +85,8 @@ fn findings_in_code_objects_have_addresses() {
     assert_eq!((foreign.kind, foreign.findings[0].place), (ErrorKind::Syntax, Place::Module), "{foreign}");
 }
 
-/// Large objects are decoded at load, and their kernels lowered on demand. What follows a file's sections makes
-/// it large here.
+/// Large objects are decoded at load, and their kernels lowered on demand. What follows a file's sections
+/// makes it large here.
 #[test]
 fn large_objects_are_lowered_on_demand() {
     let load = |bytes: &[u8]| Program::of_code(&AmdObject { name: "a.co", bytes }, &Rules::default());

@@ -1,8 +1,8 @@
 //! Relaxed products: their errors beside those of the hardware, on the fragments of the recordings
 //! (`tests/hw/matrix`).
 //!
-//! The exact value of a sum is computed in f64 from the fragments' layout in the PTX manual (ISA 9.0, 9.7.14).
-//! An error is measured in units of the sum of the terms' magnitudes.
+//! The exact value of a sum is computed in f64 from the fragments' layout in the PTX manual (ISA 9.0,
+//! 9.7.14). An error is measured in units of the sum of the terms' magnitudes.
 
 #[path = "support/launch.rs"]
 mod launch;
@@ -199,8 +199,8 @@ fn errors(form: &Form, product: &Product, out: &[u8], flushes: bool) -> Result<[
     Ok([worst, (squares / count).sqrt()])
 }
 
-/// Relaxed products are as accurate as the hardware's: the mean error is at most theirs (f16 is rounded alike), and the
-/// largest at most half a bit larger.
+/// Relaxed products are as accurate as the hardware's: the mean error is at most theirs (f16 is rounded
+/// alike), and the largest at most half a bit larger.
 #[test]
 fn errors_are_the_hardwares() {
     let recording = Recording::of_group("mma").expect("the recording");

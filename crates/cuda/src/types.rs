@@ -90,7 +90,8 @@ pub struct ArrayRequirements {
     pub reserved: [u32; 4],
 }
 
-/// `CUdevResource` that holds multiprocessors. Where they come from is in the bytes that are the driver's own.
+/// `CUdevResource` that holds multiprocessors. Where they come from is in the bytes that are the driver's
+/// own.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]

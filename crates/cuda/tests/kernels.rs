@@ -246,8 +246,8 @@ fn faults_are_sticky_until_a_reset() {
     }
 }
 
-/// The kernel of the test below: threads from number 37 of each block on store far away, after a barrier and with
-/// an effect on memory before it; the last argument says what follows from the addition.
+/// The kernel of the test below: threads from number 37 of each block on store far away, after a barrier and
+/// with an effect on memory before it; the last argument says what follows from the addition.
 const FAR: &str = "
 .visible .entry far(.param .u64 p, .param .u64 q) {
     .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<4>; .shared .b32 s[64];

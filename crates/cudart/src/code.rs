@@ -1,7 +1,8 @@
 //! The code behind the wrapper of a registered fat binary.
 //!
-//! A wrapper of version 2 is nvcc's for programs in separately compiled parts (`-rdc=true`): it holds the machine
-//! code that nvcc's linker has made, and a list of the parts' own fat binaries, whose PTX is linked here.
+//! A wrapper of version 2 is nvcc's for programs in separately compiled parts (`-rdc=true`): it holds the
+//! machine code that nvcc's linker has made, and a list of the parts' own fat binaries, whose PTX is linked
+//! here.
 
 use capi::{Text, bytes_at, container};
 use driver::backend::LoadOptions;

@@ -4,8 +4,8 @@
 //! differently, and call the driver's C functions ([`cu`]), as NVIDIA's runtime does; so the handles of both
 //! are the same. Names of `data/exports.tsv` that are not implemented there return cudaErrorNotSupported.
 //! Programs link to *fronts*: `libcudart.so.11.0`, `.so.12` and `.so.13`, small libraries with the symbol
-//! versions that programs expect, made by the build script. A front loads the `libcuda.so.1` in its folder and
-//! uses its [`table`](table()).
+//! versions that programs expect, made by the build script. A front loads the `libcuda.so.1` in its folder
+//! and uses its [`table`](table()).
 //!
 //! **Architecture invariant:** this crate holds names, C types and the registry of compiled-in code, but no
 //! rule of how anything works.

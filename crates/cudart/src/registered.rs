@@ -197,8 +197,8 @@ thread_local! {
 }
 
 /// The function of what a program passes for a kernel (its host stub, or the handle of a kernel or function),
-/// in the calling thread's context. A thread remembers what it has found; with `again` it looks again, because
-/// a library may have been closed and another may have the same addresses.
+/// in the calling thread's context. A thread remembers what it has found; with `again` it looks again,
+/// because a library may have been closed and another may have the same addresses.
 pub fn function_of(named: u64, again: bool) -> Result<u64> {
     let context = current::context_id()?;
     // Stubs are 16 bytes apart, and handles count up.

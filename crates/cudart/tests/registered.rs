@@ -98,7 +98,8 @@ fn leaked(bytes: Vec<u8>) -> u64 {
     bytes.leak().as_ptr() as u64
 }
 
-/// Registers a wrapper with a kernel; returns the handle and what a launch, and one after the code is gone, give.
+/// Registers a wrapper with a kernel; returns the handle and what a launch, and one after the code is gone,
+/// give.
 fn tried(runtime: &Library, wrapper: *const c_void) -> (u32, u32) {
     let stub: *const c_void = from_ref(Box::leak(Box::new([0u8; 16]))).cast();
     // SAFETY: the functions have these signatures; what they are given stays.

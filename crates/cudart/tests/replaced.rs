@@ -116,7 +116,8 @@ fn the_environment_is_obeyed() {
     }
 }
 
-/// What is opened while the program runs, is served before its constructors run, and again after it was closed.
+/// What is opened while the program runs, is served before its constructors run, and again after it was
+/// closed.
 #[test]
 fn a_library_that_the_program_opens_is_served_too() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -187,8 +188,8 @@ int main(void)
 }
 "#;
 
-/// Handlers of `atexit` run after the destructors of the first thread's own variables: the driver still works.
-/// After its own handler, calls fail with cudaErrorCudartUnloading and no panic.
+/// Handlers of `atexit` run after the destructors of the first thread's own variables: the driver still
+/// works. After its own handler, calls fail with cudaErrorCudartUnloading and no panic.
 #[test]
 fn the_runtime_works_in_exit_handlers() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -200,7 +201,8 @@ fn the_runtime_works_in_exit_handlers() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// A broken symbol table may name places outside of the code: what lies there stays as it is, and is not read.
+/// A broken symbol table may name places outside of the code: what lies there stays as it is, and is not
+/// read.
 #[test]
 fn symbols_outside_of_the_code_are_not_followed() {
     const SYMBOL: usize = 24;

@@ -1,5 +1,5 @@
-//! The runtime's functions through `libcudart.so.13`, called as nvcc's code calls them: code is registered as a
-//! fat binary with PTX, kernels and variables by the addresses of things on the host.
+//! The runtime's functions through `libcudart.so.13`, called as nvcc's code calls them: code is registered as
+//! a fat binary with PTX, kernels and variables by the addresses of things on the host.
 
 mod library;
 

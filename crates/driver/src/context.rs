@@ -538,8 +538,8 @@ fn settle_streams(busy: &[Arc<Stream>]) {
     busy.iter().for_each(Stream::synchronize);
 }
 
-/// Waits for all work in the calling thread's current context: [`Context::synchronize`] without a reference to
-/// the context, which a brief wait would notice.
+/// Waits for all work in the calling thread's current context: [`Context::synchronize`] without a reference
+/// to the context, which a brief wait would notice.
 pub fn synchronize_current() -> Result<()> {
     let busy: Result<SmallVec<[Arc<Stream>; 4]>> = with_usable_entry(|entry| {
         entry.context.check_not_capturing()?;
@@ -682,8 +682,8 @@ pub fn create(device: &Arc<Device>, flags: u32, api_version: u32) -> Result<Hand
     Ok(handle)
 }
 
-/// Destroys a context created by [`create`]. Pops it once if it is on top of the calling thread's stack; other
-/// entries, here and in other threads, stay and are refused as destroyed.
+/// Destroys a context created by [`create`]. Pops it once if it is on top of the calling thread's stack;
+/// other entries, here and in other threads, stay and are refused as destroyed.
 pub fn destroy(context: &Arc<Context>) -> Result<()> {
     if context.primary || !context.alive() {
         return Err(Error::InvalidContext);

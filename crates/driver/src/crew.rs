@@ -1,7 +1,7 @@
 //! Crews: threads of the driver that watch a list of work and nap, or sleep, while there is none.
 //!
-//! Work may wait for other work, so a crew must not run out of threads for good. The last watcher of a full crew
-//! takes no work. While no work ends, it adds threads one by one, which end when they are idle.
+//! Work may wait for other work, so a crew must not run out of threads for good. The last watcher of a full
+//! crew takes no work. While no work ends, it adds threads one by one, which end when they are idle.
 
 use std::sync::Condvar;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,9 +1,9 @@
 //! Green contexts: shares of a device's multiprocessors.
 //!
 //! A green context has the modules and the memory of the device's primary context. The kernels in its streams
-//! together run on at most as many multiprocessors as its share has, and so do kernels in the default streams of
-//! a thread in which it is current, and kernels of graphs that were captured there. A kernel that finds all of
-//! them in use waits for some time only, since others may wait for it.
+//! together run on at most as many multiprocessors as its share has, and so do kernels in the default streams
+//! of a thread in which it is current, and kernels of graphs that were captured there. A kernel that finds
+//! all of them in use waits for some time only, since others may wait for it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};

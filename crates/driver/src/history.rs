@@ -161,8 +161,8 @@ pub fn unregister(handle: Handle) -> Result<()> {
     Ok(())
 }
 
-/// Calls the registered functions with the lines that they have not received. Called where no lock is held: at
-/// the end of a call that failed. The lines of calls that such a function makes itself are only kept.
+/// Calls the registered functions with the lines that they have not received. Called where no lock is held:
+/// at the end of a call that failed. The lines of calls that such a function makes itself are only kept.
 pub fn deliver() {
     if is_receiving() {
         return;

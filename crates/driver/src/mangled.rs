@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A mangled name's identifiers without types, such as `space::kernel`, with `<…>` for the arguments of a template;
-/// other names as they are.
+/// A mangled name's identifiers without types, such as `space::kernel`, with `<…>` for the arguments of a
+/// template; other names as they are.
 pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     parsed(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
@@ -15,8 +15,8 @@ fn identifier(text: &str) -> Option<(&str, &str)> {
     text[digits..].split_at_checked(length).filter(|(word, _)| !word.is_empty())
 }
 
-/// By the C++ ABI of Itanium: `_Z`, for nested names `N`, then identifiers, each with tags (`B`) and the mark of
-/// internal linkage (`L`), and the end of nested names or the arguments of a template.
+/// By the C++ ABI of Itanium: `_Z`, for nested names `N`, then identifiers, each with tags (`B`) and the mark
+/// of internal linkage (`L`), and the end of nested names or the arguments of a template.
 fn parsed(name: &str) -> Option<String> {
     let mut rest = name.strip_prefix("_Z")?;
     let nested = rest.strip_prefix('N');

@@ -105,8 +105,8 @@ pub(crate) fn resize(file: &File, size: u64) -> Result<()> {
     host::write::limited(|| file.set_len(size)).map_err(|_| Error::OutOfMemory)
 }
 
-/// Seals a file, so that whoever gets it cannot truncate it under those that have mapped it. Without seals, it
-/// works as well.
+/// Seals a file, so that whoever gets it cannot truncate it under those that have mapped it. Without seals,
+/// it works as well.
 fn seal(file: &File, seals: i32) {
     // SAFETY: only changes the seals of the new file.
     unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
@@ -151,8 +151,8 @@ pub(crate) fn open(named: &Named) -> Result<File> {
     if inode == named.inode { Ok(file) } else { Err(Error::MapFailed) }
 }
 
-/// Maps `size` bytes of a file, from the page at `offset` on, for reading and writing: at `at`, replacing what is
-/// mapped there, or anywhere for `None`.
+/// Maps `size` bytes of a file, from the page at `offset` on, for reading and writing: at `at`, replacing
+/// what is mapped there, or anywhere for `None`.
 ///
 /// # Safety
 /// The caller must own the range at `at`.

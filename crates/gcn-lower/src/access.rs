@@ -1,5 +1,5 @@
-//! What memory instructions do at an address: tables of names, and one engine for global memory, LDS, scratch and
-//! buffers.
+//! What memory instructions do at an address: tables of names, and one engine for global memory, LDS, scratch
+//! and buffers.
 
 use gcn::isa::{Inst, Role, Value as Place};
 use wave::op::{
@@ -39,8 +39,8 @@ pub(crate) enum Half {
 use Access::*;
 use Half::*;
 
-/// Loads and stores by the end of their names, for global memory, scratch and buffers; then for LDS; then the names
-/// from gfx11 on.
+/// Loads and stores by the end of their names, for global memory, scratch and buffers; then for LDS; then the
+/// names from gfx11 on.
 const ACCESSES: &[(&[&str], Access)] = &[
     (&["load_dword", "read_b32", "load_b32"], Load(1)),
     (&["load_dwordx2", "read_b64", "load_b64"], Load(2)),
@@ -301,8 +301,8 @@ impl Registers {
         Ok(all.chunks(usize::from(words)).map(|own| value(self, own)).collect())
     }
 
-    /// An atomic update; returns the old value. Of two data, the first is compared, or is the mask, and the second
-    /// is the new value.
+    /// An atomic update; returns the old value. Of two data, the first is compared, or is the mask, and the
+    /// second is the new value.
     pub fn atomic(&mut self, update: Update, ty: AtomTy, at: At, data: &[Value]) -> Value {
         let first = data[0];
         let op = match update {
@@ -324,7 +324,8 @@ impl Registers {
         self.op1(Op::Atom { op, ty, mem, offset: at.offset, guard }, &args)
     }
 
-    /// An update that wave IR does not have: each lane reads, computes and swaps until no other write came in between.
+    /// An update that wave IR does not have: each lane reads, computes and swaps until no other write came in
+    /// between.
     fn atomic_loop(&mut self, update: Update, ty: AtomTy, at: At, data: &[Value]) -> Value {
         let bits = ty.ty();
         let cas = if bits == Ty::I64 { B64 } else { B32 };

@@ -1,5 +1,5 @@
-//! Buffers: memory by descriptors of 128 bits, with strides and checks of the range (AMD's instruction set manuals,
-//! "Buffer Addressing").
+//! Buffers: memory by descriptors of 128 bits, with strides and checks of the range (AMD's instruction set
+//! manuals, "Buffer Addressing").
 
 use gcn::Generation;
 use gcn::isa::{Inst, Mod, Operand, Role, Value as Place};
@@ -199,8 +199,8 @@ impl Registers {
             };
             (raw, structured)
         } else {
-            // The descriptor says what is checked: the index and the offset in a record, the index, that there is
-            // a buffer, or the bytes.
+            // The descriptor says what is checked: the index and the offset in a record, the index, that
+            // there is a buffer, or the bytes.
             let (at, two) = (self.word(28), self.word(3));
             let select = self.shift(ShiftOp::ShrU, words[3], at);
             let select = self.int(IntOp::And, select, two);
@@ -216,7 +216,8 @@ impl Registers {
             (raw, self.select(only_buffer, there, inside))
         };
         let at = At { space: Space::Global, address, offset: 0, inside: Some(inside) };
-        // Without a stride, an index does not count; with one, the bytes are those of all records before, too.
+        // Without a stride, an index does not count; with one, the bytes are those of all records before,
+        // too.
         let bytes = match index {
             Some(_) => {
                 let before = self.int(IntOp::Sub, linear, offset);
@@ -227,7 +228,8 @@ impl Registers {
         Ok(Begin { at, bytes, size, raw })
     }
 
-    /// The offset in a buffer whose records are interleaved: words of so many neighbouring records are together.
+    /// The offset in a buffer whose records are interleaved: words of so many neighbouring records are
+    /// together.
     fn swizzled_offset(&mut self, words: &[Value], index: Value, stride: Value, offset: Value) -> Value {
         let (at, three, eight) = (self.word(21), self.word(3), self.word(3));
         let field = self.shift(ShiftOp::ShrU, words[3], at);

@@ -151,8 +151,8 @@ impl Code {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Whether registers of lanes without a thread hold data: scalars are kept in a VGPR's lanes, or EXEC is set
-    /// to all ones.
+    /// Whether registers of lanes without a thread hold data: scalars are kept in a VGPR's lanes, or EXEC is
+    /// set to all ones.
     pub fn keeps_data_in_lanes(&self) -> bool {
         let all = |inst: &Inst| inst.operand(Role::Src0).is_some_and(|o| o.value == Value::Int(-1));
         let to_exec = |inst: &Inst| {

@@ -14,8 +14,8 @@ const BANK: u32 = 4;
 /// Rows that a row mask tells apart, and banks that a bank mask does.
 const GROUPS: u32 = 4;
 
-/// Inactive lanes are read too: the values of the control, which the encodings of eight lanes have in the place of
-/// a source.
+/// Inactive lanes are read too: the values of the control, which the encodings of eight lanes have in the
+/// place of a source.
 const FETCH: u32 = 1;
 const FETCH_EIGHT: u32 = 234;
 
@@ -52,7 +52,8 @@ impl Registers {
         }
     }
 
-    /// A permutation of each eight lanes. Lanes that are not active give 0, unless their data are fetched too.
+    /// A permutation of each eight lanes. Lanes that are not active give 0, unless their data are fetched
+    /// too.
     fn of_eight(&mut self, inst: &Inst, lanes: u32, value: Value) -> Value {
         let lane = self.op1(Op::Special(SReg::LaneId), &[]);
         let within = self.amount(lane, 8);

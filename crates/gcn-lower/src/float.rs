@@ -237,11 +237,11 @@ impl Registers {
         self.ocp_floats
     }
 
-    /// An f32 as a float of 8 bits, rounded to nearest even: with four bits of exponent, or with five. What is too
-    /// large becomes the NaN, as does an infinity, or the infinity of the format that has one.
+    /// An f32 as a float of 8 bits, rounded to nearest even: with four bits of exponent, or with five. What
+    /// is too large becomes the NaN, as does an infinity, or the infinity of the format that has one.
     pub fn narrowed_float(&mut self, a: Value, five: bool) -> Value {
-        // Bits of the fraction, the exponent of the least normal number, the greatest number, and the f32 that
-        // brings the exponent to its bias.
+        // Bits of the fraction, the exponent of the least normal number, the greatest number, and the f32
+        // that brings the exponent to its bias.
         let ocp = self.has_ocp_floats();
         let (bits, least, most, bias) = match (five, ocp) {
             (true, false) => (2, -15, 57344.0, 0x0800_0000),

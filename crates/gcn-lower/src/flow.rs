@@ -1,5 +1,5 @@
-//! What is known of scalar registers without running the code: addresses of code, constants, and the words of the
-//! descriptor of scratch memory. Calls and accesses of scratch are found by it.
+//! What is known of scalar registers without running the code: addresses of code, constants, and the words of
+//! the descriptor of scratch memory. Calls and accesses of scratch are found by it.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,8 @@ const VCC: u16 = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     known: BTreeMap<u16, Word>,
-    /// What the sum that SCC holds the carry of was made from: an address, and what was added to its low half.
+    /// What the sum that SCC holds the carry of was made from: an address, and what was added to its low
+    /// half.
     carry: Option<(u64, u32)>,
 }
 
@@ -128,7 +129,8 @@ impl Words {
         read.filter_map(word).collect()
     }
 
-    /// Goes on after an instruction. `stored` is the address in the object that a relocation writes to a place.
+    /// Goes on after an instruction. `stored` is the address in the object that a relocation writes to a
+    /// place.
     pub fn step(&mut self, inst: &Inst, stored: impl Fn(u64) -> Option<u64>) {
         let name = inst.op.name();
         let after = inst.address.wrapping_add(u64::from(inst.size));

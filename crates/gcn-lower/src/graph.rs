@@ -1,10 +1,11 @@
-//! The control flow of a kernel with its functions: blocks by the place in the code and the calls that lead to
-//! them.
+//! The control flow of a kernel with its functions: blocks by the place in the code and the calls that lead
+//! to them.
 //!
-//! AMD's calls are jumps: `s_swappc_b64` writes the address after it to a pair of SGPRs, `s_setpc_b64` goes back.
-//! Registers and the stack need no treatment, since a function's blocks become blocks of the kernel. Each call has
-//! a copy of the function, so that it returns to one place. A function that may call itself has one copy for the
-//! calls from inside the recursion, and its return compares the address with those of all of them.
+//! AMD's calls are jumps: `s_swappc_b64` writes the address after it to a pair of SGPRs, `s_setpc_b64` goes
+//! back. Registers and the stack need no treatment, since a function's blocks become blocks of the kernel.
+//! Each call has a copy of the function, so that it returns to one place. A function that may call itself has
+//! one copy for the calls from inside the recursion, and its return compares the address with those of all of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -119,8 +120,8 @@ fn stored(object: &CodeObject<'_>) -> BTreeMap<u64, u64> {
 }
 
 impl Graph {
-    /// Whether the descriptor cannot know how much memory the stack takes: where calls choose their function, or
-    /// return to several places.
+    /// Whether the descriptor cannot know how much memory the stack takes: where calls choose their function,
+    /// or return to several places.
     pub fn is_unbounded(&self) -> bool {
         self.nodes.iter().any(|node| matches!(&node.end, End::Chooses(all) if !all.is_empty()))
     }
@@ -317,7 +318,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Where a jump to an address in registers leads: a return, or the call of a function that returns for this one.
+    /// Where a jump to an address in registers leads: a return, or the call of a function that returns for
+    /// this one.
     fn back(&mut self, node: usize, copy: usize, last: &Inst, before: &Words, known: &Words) -> End {
         self.copies[copy].leaving.insert(node);
         let source = last.operand(Role::Src0);
@@ -340,8 +342,8 @@ impl<'a> Maker<'a> {
 
     /// The blocks that can still be reached now that all is known.
     fn finished(mut self) -> (Vec<Node>, BTreeSet<usize>) {
-        // What a call leads to may still become known here, and the blocks of functions whose address was found
-        // after their callers.
+        // What a call leads to may still become known here, and the blocks of functions whose address was
+        // found after their callers.
         let ends = loop {
             let count = self.nodes.len();
             let ends: Vec<End> = (0..count).map(|node| self.leave(node)).collect();

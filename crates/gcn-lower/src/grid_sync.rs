@@ -1,5 +1,5 @@
-//! Barriers of a whole grid: global wave sync (`ds_gws_barrier`), by which the waves of a cooperative launch wait for
-//! one another. The hardware counts arrivals in a resource, here the launch's workspace does.
+//! Barriers of a whole grid: global wave sync (`ds_gws_barrier`), by which the waves of a cooperative launch
+//! wait for one another. The hardware counts arrivals in a resource, here the launch's workspace does.
 
 use std::mem::offset_of;
 
@@ -16,8 +16,8 @@ use crate::registers::{Reg, Registers};
 const COUNT: i32 = offset_of!(Workspace, barrier) as i32;
 
 impl Registers {
-    /// Instructions of global wave sync. A barrier states the number of waves, so that nothing is left to do for
-    /// `ds_gws_init`.
+    /// Instructions of global wave sync. A barrier states the number of waves, so that nothing is left to do
+    /// for `ds_gws_init`.
     pub fn wave_sync(&mut self, inst: &Inst, name: &str) -> Result<()> {
         match name {
             "ds_gws_init" => Ok(()),
@@ -30,8 +30,8 @@ impl Registers {
         }
     }
 
-    /// The first active lane counts the wave; its data is the number of the other waves that do so. The wave goes on
-    /// when the count is a multiple of all again.
+    /// The first active lane counts the wave; its data is the number of the other waves that do so. The wave
+    /// goes on when the count is a multiple of all again.
     fn grid_barrier(&mut self, others: Value) {
         let special = |s: &mut Self, register| s.op1(Op::Special(register), &[]);
         let workspace = special(self, SReg::Workspace64);

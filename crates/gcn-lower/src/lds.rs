@@ -123,8 +123,8 @@ impl Registers {
         Ok(true)
     }
 
-    /// Counters of a wave: the number of active lanes is added or taken away at the address in M0. Whether the name
-    /// is one.
+    /// Counters of a wave: the number of active lanes is added or taken away at the address in M0. Whether
+    /// the name is one.
     fn counted(&mut self, inst: &Inst, rest: &str) -> Result<bool> {
         let update = match rest {
             "append" => Update::Atom(wave::op::AtomOp::Add),
@@ -204,8 +204,8 @@ impl Registers {
         Ok(())
     }
 
-    /// The lane that a swizzle's offset names: two bits for each lane of four, or masks for and, or and exclusive
-    /// or of the lane's number among 32.
+    /// The lane that a swizzle's offset names: two bits for each lane of four, or masks for and, or and
+    /// exclusive or of the lane's number among 32.
     fn swizzled(&mut self, offset: u32) -> Result<Value> {
         let lane = self.op1(Op::Special(SReg::LaneId), &[]);
         let part = |low: u32| offset >> low & 31;

@@ -1,10 +1,10 @@
 //! Lowers the kernels of AMD code objects to wave IR.
 //!
-//! The compiler that made a code object has linearised its control flow: all lanes of a wave follow the scalar
-//! branches together, and EXEC says which of them an instruction concerns. So a wave's lanes never diverge in
-//! the lowered function. EXEC, VCC and the other lane masks are values that all lanes share; an instruction
-//! computes its result in every lane, and lanes outside EXEC keep the register's old value. Memory operations
-//! are done by the lanes in EXEC alone.
+//! The compiler that made a code object has linearised its control flow: all lanes of a wave follow the
+//! scalar branches together, and EXEC says which of them an instruction concerns. So a wave's lanes never
+//! diverge in the lowered function. EXEC, VCC and the other lane masks are values that all lanes share; an
+//! instruction computes its result in every lane, and lanes outside EXEC keep the register's old value.
+//! Memory operations are done by the lanes in EXEC alone.
 //!
 //! Scalar and vector registers become SSA values ([`wave::ssa`]). The module `registers` keeps track of what
 //! the masks mean, so that a comparison and the instructions that use its mask need not go through bits, and

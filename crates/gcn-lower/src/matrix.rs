@@ -446,13 +446,13 @@ impl Registers {
         Ok(())
     }
 
-    /// `v_wmma`: a product of 16 by 16 elements. On gfx11 a row of A, or a column of B, is in each of the first 16
-    /// lanes. On gfx12 each group of 16 lanes has a part of it, and as many rows of the result one after the
-    /// other, of which f16 and bf16 are two to a word.
+    /// `v_wmma`: a product of 16 by 16 elements. On gfx11 a row of A, or a column of B, is in each of the
+    /// first 16 lanes. On gfx12 each group of 16 lanes has a part of it, and as many rows of the result one
+    /// after the other, of which f16 and bf16 are two to a word.
     ///
-    /// `v_swmmac` (gfx12) adds to its result, and A has half of the elements: two of each four, which the third
-    /// source names. AMD's matrix instruction calculator says which part a group has; since it is the same of A
-    /// and B, only the sums' order depends on it.
+    /// `v_swmmac` (gfx12) adds to its result, and A has half of the elements: two of each four, which the
+    /// third source names. AMD's matrix instruction calculator says which part a group has; since it is the
+    /// same of A and B, only the sums' order depends on it.
     fn wave_product(&mut self, inst: &Inst, name: &str, sparse: bool) -> Result<()> {
         let (to, _) = name.split_once('_').ok_or("its shape is not known")?;
         let sources = [Role::Src0, Role::Src1].map(|role| operand(inst, role).copied());

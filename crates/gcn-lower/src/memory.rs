@@ -1,8 +1,8 @@
 //! Addresses of global memory, flat memory and scratch, and what the hardware's registers say of them.
 //!
-//! A flat address is one of global memory, of LDS or of scratch. The last two have apertures: addresses with these
-//! upper halves, which no mapping of the host has, and whose lower halves are offsets in LDS or in the lane's
-//! scratch. An access of an aperture is one of the host address behind it.
+//! A flat address is one of global memory, of LDS or of scratch. The last two have apertures: addresses with
+//! these upper halves, which no mapping of the host has, and whose lower halves are offsets in LDS or in the
+//! lane's scratch. An access of an aperture is one of the host address behind it.
 
 use gcn::CodeObject;
 use gcn::Generation;
@@ -19,7 +19,8 @@ use crate::error::Result;
 use crate::operand::{immediate, operand};
 use crate::registers::{Reg, Registers};
 
-/// The upper halves of addresses in the apertures of LDS and of scratch. (SH_MEM_BASES holds their upper 16 bits.)
+/// The upper halves of addresses in the apertures of LDS and of scratch. (SH_MEM_BASES holds their upper 16
+/// bits.)
 pub(crate) const SHARED_APERTURE: u32 = 0x1_0000;
 pub(crate) const PRIVATE_APERTURE: u32 = 0x2_0000;
 
@@ -30,13 +31,13 @@ const FLAT_SCRATCH: [u32; 2] = [20, 21];
 /// Hidden arguments that tell the apertures, or where to find them.
 const HIDDEN: [&str; 3] = ["hidden_private_base", "hidden_shared_base", "hidden_queue_ptr"];
 
-/// The register that points to the top of the stack, and the bytes above it that a function may use before it calls
-/// another.
+/// The register that points to the top of the stack, and the bytes above it that a function may use before it
+/// calls another.
 const STACK_POINTER: u16 = 32;
 const STACK_LEFT: u32 = 4096;
 
-/// The number of the hardware register that `s_getreg` or `s_setreg` concerns, the position and the length of the
-/// field in it.
+/// The number of the hardware register that `s_getreg` or `s_setreg` concerns, the position and the length of
+/// the field in it.
 fn hardware_register(inst: &Inst) -> Option<(u32, u32, u32)> {
     let number = immediate(inst, Role::Simm16).ok()? as u32;
     Some((number & 63, number >> 6 & 31, (number >> 11 & 31) + 1))
@@ -86,8 +87,9 @@ impl Registers {
         }
     }
 
-    /// Before a call inside a recursion: the launch fails if the stack is full. The pointer to its top is the one of
-    /// AMD's calling convention, which counts bytes of a lane, or of the wave where scratch has a descriptor.
+    /// Before a call inside a recursion: the launch fails if the stack is full. The pointer to its top is the
+    /// one of AMD's calling convention, which counts bytes of a lane, or of the wave where scratch has a
+    /// descriptor.
     pub fn check_stack(&mut self) {
         let Some(slot) = self.scratch else { return };
         let size = self.func.slots.get(slot as usize).map_or(0, |slot| slot.size);
@@ -189,8 +191,8 @@ impl Registers {
         Ok(address)
     }
 
-    /// A word of the parameter buffer that holds the launch's dimensions, from registers: code is compiled for
-    /// a block's size, which is then a constant.
+    /// A word of the parameter buffer that holds the launch's dimensions, from registers: code is compiled
+    /// for a block's size, which is then a constant.
     pub fn dimension_word(&mut self, at: i64) -> Option<Value> {
         let inside = |fill: &&Fill| (at..at + 4).contains(&i64::from(fill.offset));
         let fills: Vec<Fill> = self.fills.iter().filter(inside).copied().collect();
@@ -314,7 +316,8 @@ impl Registers {
         Ok(())
     }
 
-    /// An access of scratch memory by the instructions of its own: offsets in it in an SGPR, a VGPR, both or none.
+    /// An access of scratch memory by the instructions of its own: offsets in it in an SGPR, a VGPR, both or
+    /// none.
     pub fn scratch(&mut self, inst: &Inst, name: &str) -> Result<()> {
         let rest = name.strip_prefix("scratch_").unwrap_or(name);
         let mut offset = self.word(0);

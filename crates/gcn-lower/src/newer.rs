@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::operand::{immediate, operand};
 use crate::registers::{Reg, Registers};
 
-/// Names that gfx11 and gfx12 gave to operations, and the names that they are lowered by. The minima and maxima
-/// named `num` are those of IEEE 754-2019 that prefer numbers, as the older ones do.
+/// Names that gfx11 and gfx12 gave to operations, and the names that they are lowered by. The minima and
+/// maxima named `num` are those of IEEE 754-2019 that prefer numbers, as the older ones do.
 const ALIASES: &[(&str, &str)] = &[
     ("s_add_co_i32", "s_add_i32"),
     ("s_add_co_u32", "s_add_u32"),

@@ -321,8 +321,8 @@ impl Registers {
         self.sums.insert(carry, (a, b, sum));
     }
 
-    /// The sum of the upper words `a` and `b` and of the carry of a sum of lower words: both halves together are
-    /// a sum of 64 bits, by which an address stays what it is. `None` if the carry is not one of a sum.
+    /// The sum of the upper words `a` and `b` and of the carry of a sum of lower words: both halves together
+    /// are a sum of 64 bits, by which an address stays what it is. `None` if the carry is not one of a sum.
     pub fn long_sum(&mut self, a: Value, b: Value, carry: Value) -> Option<(Value, Value)> {
         let &(low_a, low_b, low) = self.sums.get(&carry)?;
         let (first, second) = (self.joined(low_a, a), self.joined(low_b, b));

@@ -48,8 +48,8 @@ fn words(rest: &str) -> Option<u16> {
     })
 }
 
-/// Messages: to the host, which looks at memory by itself; that the wave gives its VGPRs back (gfx11); and, with an
-/// answer, the time.
+/// Messages: to the host, which looks at memory by itself; that the wave gives its VGPRs back (gfx11); and,
+/// with an answer, the time.
 const INTERRUPT: u32 = 1;
 const DEALLOC_VGPRS: u32 = 3;
 const GET_REALTIME: u32 = 131;
@@ -130,7 +130,8 @@ impl Registers {
             let register = self.resized(register, Ty::I64);
             address = self.int(IntOp::Add, address, register);
         }
-        // What lies outside of the parameter buffer is read as other memory, which is checked when the kernel runs.
+        // What lies outside of the parameter buffer is read as other memory, which is checked when the kernel
+        // runs.
         let mut space = Space::Global;
         if let Some(Known::Parameter(at)) = self.known(address)
             && self.is_parameter(constant + at, i64::from(count) * 4)

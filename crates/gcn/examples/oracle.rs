@@ -1,5 +1,6 @@
 //! Compares the decoder and printer with LLVM's disassembler on random instructions:
-//! `cargo run -p gcn --example oracle -- gfx906 1000000 [SEED] [WAVE]`. Needs llvm-mc-19 (`apt-get install llvm-19`).
+//! `cargo run -p gcn --example oracle -- gfx906 1000000 [SEED] [WAVE]`. Needs llvm-mc-19 (`apt-get install
+//! llvm-19`).
 
 #[path = "../tests/support/oracle.rs"]
 mod oracle;

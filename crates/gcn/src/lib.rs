@@ -3,8 +3,8 @@
 //! [`CodeObject::read`] takes a file apart: its target, kernels with their descriptors and metadata, symbols,
 //! sections and relocations.
 //!
-//! **Architecture invariant:** this crate says what the bytes are, not what the instructions compute. No input
-//! makes it panic, and what it allocates is bounded by the size of the input.
+//! **Architecture invariant:** this crate says what the bytes are, not what the instructions compute. No
+//! input makes it panic, and what it allocates is bounded by the size of the input.
 
 #![forbid(unsafe_code)]
 

@@ -116,8 +116,8 @@ impl Target {
         targets().find(|t| t.mach == mach)
     }
 
-    /// Major and minor version and stepping, which the name consists of: 9, 0, 10 for `gfx90a`. A generic target
-    /// has those of its family.
+    /// Major and minor version and stepping, which the name consists of: 9, 0, 10 for `gfx90a`. A generic
+    /// target has those of its family.
     pub fn version(self) -> (u32, u32, u32) {
         let name = self.name.strip_prefix("gfx").unwrap_or(self.name);
         if let Some(family) = name.strip_suffix("-generic") {

@@ -1,6 +1,6 @@
 //! The decoder and printer agree with LLVM's disassembler: on random instructions, and on code that clang
-//! compiles. The tests need LLVM 19 (`apt-get install llvm-19 clang-19 lld-19`) and report when they cannot run;
-//! with `ANYWARP_TEST_LONG` set they fail then. `examples/oracle.rs` compares more cases.
+//! compiles. The tests need LLVM 19 (`apt-get install llvm-19 clang-19 lld-19`) and report when they cannot
+//! run; with `ANYWARP_TEST_LONG` set they fail then. `examples/oracle.rs` compares more cases.
 
 #[path = "support/oracle.rs"]
 mod oracle;

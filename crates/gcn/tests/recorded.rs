@@ -1,5 +1,5 @@
-//! Instructions of gfx950, which LLVM 19 does not know: texts that LLVM 22's disassembler gave, and words that it
-//! refused (`tests/data/gfx950.txt`: bytes, and the text or a stroke).
+//! Instructions of gfx950, which LLVM 19 does not know: texts that LLVM 22's disassembler gave, and words
+//! that it refused (`tests/data/gfx950.txt`: bytes, and the text or a stroke).
 
 use gcn::Target;
 use gcn::isa::Decoder;

@@ -278,8 +278,8 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u64, args: *const u64, resu
 }
 
 thread_local! {
-    /// The texels whose addresses the thread's last access of this kind gave, for the atomic update that follows
-    /// it: the memory of arrays is not that of the program.
+    /// The texels whose addresses the thread's last access of this kind gave, for the atomic update that
+    /// follows it: the memory of arrays is not that of the program.
     static TEXELS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -26,8 +26,8 @@ static INTERRUPT: AtomicI32 = AtomicI32::new(0);
 /// anyway. It is the one that programs handle least.
 const LAST_RESORT: i32 = libc::SIGILL;
 
-/// The value that is sent with [`LAST_RESORT`], by which the handler tells the interrupt from a fault and from
-/// what the program sends.
+/// The value that is sent with [`LAST_RESORT`], by which the handler tells the interrupt from a fault and
+/// from what the program sends.
 fn mark() -> usize {
     &raw const INTERRUPT as usize
 }

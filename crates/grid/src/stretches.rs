@@ -1,7 +1,7 @@
 //! How workers take units that do not wait for each other.
 //!
-//! Each worker begins with its own stretch of them, the same in every launch of a grid, because its caches may
-//! have what the last launch left there. Then it helps with the others.
+//! Each worker begins with its own stretch of them, the same in every launch of a grid, because its caches
+//! may have what the last launch left there. Then it helps with the others.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,8 +37,8 @@ impl Stretches {
     }
 
     /// Takes the next units for a worker: the first one's number and their number, at most `most`. Unless the
-    /// worker is `alone` so far, the number shrinks towards the end of a stretch, so that all workers finish at
-    /// about the same time.
+    /// worker is `alone` so far, the number shrinks towards the end of a stretch, so that all workers finish
+    /// at about the same time.
     pub(crate) fn take(&self, worker: u32, most: u64, alone: bool) -> Option<(u64, u64)> {
         let own = worker % self.count;
         (own..self.count).chain(0..own).find_map(|stretch| self.take_of(stretch, most, alone))

@@ -1,5 +1,5 @@
-//! The image that a program passes: PTX, NVIDIA's fatbins, AMD's code objects, clang's bundles of all of them.
-//! The driver chooses what suits a device ([`driver::code`]).
+//! The image that a program passes: PTX, NVIDIA's fatbins, AMD's code objects, clang's bundles of all of
+//! them. The driver chooses what suits a device ([`driver::code`]).
 
 use image::{BUNDLE_MAGIC, COMPRESSED_HEADER, COMPRESSED_MAGIC};
 

@@ -1,5 +1,5 @@
-//! CMake files and makefiles: words whose counterpart is certain are translated, others are reported with what
-//! to write instead. `data/build.tsv` has the words.
+//! CMake files and makefiles: words whose counterpart is certain are translated, others are reported with
+//! what to write instead. `data/build.tsv` has the words.
 
 use std::ops::Range;
 

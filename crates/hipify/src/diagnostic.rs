@@ -109,8 +109,8 @@ impl<'a> Lines<'a> {
         (line, column)
     }
 
-    /// The line of a byte offset, with the column there. Of a long line it is the part around the offset, with
-    /// another column: printing the whole line for each of its diagnostics would take quadratic time.
+    /// The line of a byte offset, with the column there. Of a long line it is the part around the offset,
+    /// with another column: printing the whole line for each of its diagnostics would take quadratic time.
     fn around(&self, offset: usize, column: usize) -> (&'a [u8], usize) {
         let number = self.line(offset);
         let (line, start) = (self.content(number), self.starts.get(number - 1).copied().unwrap_or(0));

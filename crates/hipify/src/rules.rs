@@ -37,8 +37,8 @@ pub(crate) enum Action {
     As(&'static str),
     /// HIP has no counterpart for such a call; the text says what to do.
     Refuse(&'static str),
-    /// The text does not tell which of two functions is called: it is taken for the one in the table; the text
-    /// says what the other would be.
+    /// The text does not tell which of two functions is called: it is taken for the one in the table; the
+    /// text says what the other would be.
     Doubt(&'static str),
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn is_statement(source: &Source<'_>, at: usize) -> bool {
     )
 }
 
-/// Applies one rule to a call. Returns whether it changed anything; for a mask, whether the reader should look
-/// at it.
+/// Applies one rule to a call. Returns whether it changed anything; for a mask, whether the reader should
+/// look at it.
 pub(crate) fn apply(
     source: &Source<'_>,
     call: &Call,

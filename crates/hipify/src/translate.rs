@@ -79,8 +79,8 @@ struct Translator<'t, 'a> {
     survey: &'t Survey,
     masks: Masks,
     types: signature::Types,
-    /// The last directive that names the macro of the device pass, with whether it only asks whether the macro
-    /// is defined.
+    /// The last directive that names the macro of the device pass, with whether it only asks whether the
+    /// macro is defined.
     asks_pass: Option<(u32, bool)>,
     /// The macros that were reported as missing.
     guarded: BTreeSet<&'static str>,

@@ -1,8 +1,8 @@
 //! Descriptors that the driver keeps, or writes files through.
 //!
-//! A program may have closed its standard input, output or error; a daemon does. The system gives their numbers
-//! to the next files that are opened. Text that the program or the log then writes would go into the driver's
-//! file, which may hold device memory.
+//! A program may have closed its standard input, output or error; a daemon does. The system gives their
+//! numbers to the next files that are opened. Text that the program or the log then writes would go into the
+//! driver's file, which may hold device memory.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -55,11 +55,11 @@ pub unsafe fn replace(start: u64, size: u64, by: impl FnOnce() -> io::Result<()>
     result
 }
 
-/// Whether all other threads of the process can wait for replaced pages: one that blocks SIGSEGV would end the
-/// process instead. The C library blocks all signals for a moment, for example in new threads.
+/// Whether all other threads of the process can wait for replaced pages: one that blocks SIGSEGV would end
+/// the process instead. The C library blocks all signals for a moment, for example in new threads.
 pub fn all_can_wait() -> bool {
-    /// On a busy machine a new thread may not run for a while. A program that has a thread which really blocks
-    /// the signal waits so long once.
+    /// On a busy machine a new thread may not run for a while. A program that has a thread which really
+    /// blocks the signal waits so long once.
     const MOMENTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)];
     static BLOCKED: AtomicBool = AtomicBool::new(false);
     let start = Instant::now();
@@ -124,8 +124,8 @@ fn is_writable(address: usize) -> bool {
     result >= 0
 }
 
-/// For the handler of SIGSEGV: whether an access by an instruction can be repeated, since the pages were being
-/// replaced.
+/// For the handler of SIGSEGV: whether an access by an instruction can be repeated, since the pages were
+/// being replaced.
 pub fn recover(code: i32, address: usize, instruction: usize) -> bool {
     /// The `si_code` for missing rights.
     const SEGV_ACCERR: i32 = 2;

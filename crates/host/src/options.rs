@@ -142,7 +142,8 @@ options! {
     engine: Engine = Engine::Compiled, "ANYWARP_ENGINE", Setting, |value| choice(value, Engine::CHOICES);
 
     /// `1`: `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh` and `div` with `.approx` or `.full`
-    /// and products of matrices return the bits of an H200, more slowly ([docs/accuracy.md](docs/accuracy.md))
+    /// and products of matrices return the bits of an H200, more slowly
+    /// ([docs/accuracy.md](docs/accuracy.md))
     exact: bool = false, "ANYWARP_EXACT", Setting, switch;
 
     /// the folder for compiled code, which must be yours with mode 700; empty or `off` disables the cache
@@ -162,14 +163,14 @@ options! {
     /// their compute capability, `8.6` by default; the shared memory per block follows from it
     compute_capability: (u32, u32) = (8, 6), "ANYWARP_COMPUTE_CAPABILITY", Setting, value::capability;
 
-    /// the memory of each device, such as `8G`; never more than the process's limits (`ulimit -v`, `ulimit -d`)
-    /// allow
+    /// the memory of each device, such as `8G`; never more than the process's limits (`ulimit -v`, `ulimit
+    /// -d`) allow
     memory: Option<u64> = None, "ANYWARP_MEMORY", Setting, value::size,
         |options| Some(options.memory.map_or("the machine's".into(), value::size_text));
 
     /// the devices of AMD's world that a HIP process has before the others, as a list such as
-    /// `gfx906,gfx90a:xnack+`; by default one that runs the AMD code that the program was built with, if it was
-    /// built without PTX
+    /// `gfx906,gfx90a:xnack+`; by default one that runs the AMD code that the program was built with, if it
+    /// was built without PTX
     hip_arch: Option<String> = None, "ANYWARP_HIP_ARCH", Setting, text;
 
     /// `amd` (the default): a HIP call that finds an empty context stack pushes the primary context;

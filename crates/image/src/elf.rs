@@ -11,8 +11,8 @@ const SEGMENT: usize = 56;
 const NOBITS: u32 = 8;
 
 /// The size of a little-endian ELF file of 64 bits: the end of the last of its tables, segments and sections.
-/// `at(offset, length)` gives its bytes; it is called only for bytes that earlier ones announce. `None` if it is
-/// malformed or larger than [`MAX_TEXT`].
+/// `at(offset, length)` gives its bytes; it is called only for bytes that earlier ones announce. `None` if it
+/// is malformed or larger than [`MAX_TEXT`].
 pub fn elf_size<'a>(at: &impl Fn(usize, usize) -> &'a [u8]) -> Option<usize> {
     let header = at(0, HEADER);
     if !header.starts_with(b"\x7fELF\x02\x01") {

@@ -1,8 +1,8 @@
 //! PTX to wave IR.
 //!
 //! [`lower`] takes one or more parsed PTX texts, links them (an `.extern` symbol of one text is defined in
-//! another) and returns one [`wave::Module`]. Registers become SSA values ([`wave::ssa`]), variables are placed in
-//! memory (`link`), and each instruction is lowered by the function in its row of [`family::of`].
+//! another) and returns one [`wave::Module`]. Registers become SSA values ([`wave::ssa`]), variables are
+//! placed in memory (`link`), and each instruction is lowered by the function in its row of [`family::of`].
 //! [`Deferred`] is a large text whose functions are lowered on request.
 //!
 //! **Architecture invariant:** this crate knows PTX and wave, not how wave is run. Every instruction that
@@ -57,8 +57,8 @@ pub struct Options<'a> {
     pub symbols: &'a [(String, u64)],
     /// Shares out the work on functions.
     pub each: Each<'a>,
-    /// The approximate functions and products of matrices give the hardware's bits, instead of results that the
-    /// manual allows and that are faster to compute.
+    /// The approximate functions and products of matrices give the hardware's bits, instead of results that
+    /// the manual allows and that are faster to compute.
     pub exact: bool,
 }
 

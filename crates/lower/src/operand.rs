@@ -270,8 +270,8 @@ impl Lower<'_> {
     }
 
     /// The base of an address in shared memory, whose addresses have 32 bits, so that a 32-bit register plus
-    /// an offset wraps: `[%r+12]` with `%r` = -12 is 0. Widening the register with its sign gives the same sum
-    /// in 64 bits, because all of shared memory is below 2^31.
+    /// an offset wraps: `[%r+12]` with `%r` = -12 is 0. Widening the register with its sign gives the same
+    /// sum in 64 bits, because all of shared memory is below 2^31.
     pub fn wrapping_base(&mut self, operand: &Operand, base: Value) -> Value {
         let register = match operand.address().map(|a| (a.base, a.offset)) {
             Some((AddressBase::Reg(r), 1..)) => self.read_reg(r, 0),

@@ -52,8 +52,8 @@ pub enum Kind {
     Versioned(&'static [u32]),
 }
 
-/// Functions that may be called before `nvmlInit`; the manual lists no such error for them, and cuda.core asks
-/// for the version first.
+/// Functions that may be called before `nvmlInit`; the manual lists no such error for them, and cuda.core
+/// asks for the version first.
 pub const BEFORE_INIT: &[&str] = &[
     "nvmlErrorString",
     "nvmlSystemGetCudaDriverVersion",

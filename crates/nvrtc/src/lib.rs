@@ -1,6 +1,6 @@
-//! A library that `anywarp run` preloads. NVRTC, NVIDIA's compiler of CUDA C++, gives machine code for NVIDIA's
-//! hardware to programs that call `nvrtcGetCUBIN`. Anywarp's driver takes PTX, and NVRTC has made that on the
-//! way; so both functions that hand out machine code hand out the PTX here.
+//! A library that `anywarp run` preloads. NVRTC, NVIDIA's compiler of CUDA C++, gives machine code for
+//! NVIDIA's hardware to programs that call `nvrtcGetCUBIN`. Anywarp's driver takes PTX, and NVRTC has made
+//! that on the way; so both functions that hand out machine code hand out the PTX here.
 //!
 //! Programs that are linked with NVRTC find the functions of this library first. Programs that open NVRTC
 //! look its functions up by `dlsym`, so the library has a `dlsym` as well, which gives such a lookup a

@@ -2,8 +2,8 @@
 //!
 //! `cuda.bindings.cyruntime` calls functions of an inner module, which has NVIDIA's static runtime in it,
 //! without a symbol table. Cython modules hand their functions to one another as capsules, by name. Before
-//! `cyruntime` takes them, the capsules get the functions of our `libcudart`; what the inner module has is not
-//! called.
+//! `cyruntime` takes them, the capsules get the functions of our `libcudart`; what the inner module has is
+//! not called.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;

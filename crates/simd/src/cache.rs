@@ -27,7 +27,8 @@ use crate::kernel::Report;
 /// Maximum size of the folder in bytes.
 pub const BOUND: u64 = 512 << 20;
 
-/// Maximum size of an object's file. A larger file is not read: whatever wrote it, it must not fill the memory.
+/// Maximum size of an object's file. A larger file is not read: whatever wrote it, it must not fill the
+/// memory.
 const LARGEST: u64 = BOUND / 8;
 
 /// Age at which a temporary file counts as abandoned by a process that died.

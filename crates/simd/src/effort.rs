@@ -76,19 +76,19 @@ pub const FORMS: [Form; 3] = [
     Form { in_frame: true, outlined: Some(8), bytes: None },
 ];
 
-/// The most by which outlining shortens a linearised kernel's text. A form is skipped if that would not suffice
-/// to meet its bound.
+/// The most by which outlining shortens a linearised kernel's text. A form is skipped if that would not
+/// suffice to meet its bound.
 pub const SHRINKS: usize = 3;
 
 /// Number of operations above which a kernel is not tried with full effort.
 pub const MANY: usize = 100_000;
 
-/// The same for a kernel in the per-lane mode, in which each of its many edges copies values, unless they live in
-/// the frame.
+/// The same for a kernel in the per-lane mode, in which each of its many edges copies values, unless they
+/// live in the frame.
 pub const MANY_APART: usize = 6_000;
 
-/// How many times as much text is compiled in the per-lane mode with values in the frame: blocks are small and
-/// none keeps registers over its end, so LLVM takes 0.3 s per MiB with AVX-512 and 0.4 s with AVX2.
+/// How many times as much text is compiled in the per-lane mode with values in the frame: blocks are small
+/// and none keeps registers over its end, so LLVM takes 0.3 s per MiB with AVX-512 and 0.4 s with AVX2.
 pub const APART: usize = 2;
 
 /// The effort for text whose values live in the warp's frame between blocks.

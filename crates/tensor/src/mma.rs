@@ -215,8 +215,8 @@ impl Mma {
         self.a == Format::F64
     }
 
-    /// Whether [`Mma::relaxed`] makes a difference: sums of floats, except four products of f16 at once, which
-    /// are multiply-adds on the hardware too, and sums of f64 that are not rounded to nearest.
+    /// Whether [`Mma::relaxed`] makes a difference: sums of floats, except four products of f16 at once,
+    /// which are multiply-adds on the hardware too, and sums of f64 that are not rounded to nearest.
     pub fn may_relax(&self) -> bool {
         self.a.layout().is_some() && !self.is_quad() && self.round == Round::Rn
     }

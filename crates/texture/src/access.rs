@@ -45,8 +45,8 @@ pub enum Operation {
 }}
 
 impl Operation {
-    /// Whether it is an instruction of AMD, whose handle is the lower half of the first operand. The upper half
-    /// is not 0; lanes whose whole operand is 0 do nothing.
+    /// Whether it is an instruction of AMD, whose handle is the lower half of the first operand. The upper
+    /// half is not 0; lanes whose whole operand is 0 do nothing.
     pub const fn is_image(self) -> bool {
         matches!(
             self,
@@ -358,9 +358,9 @@ impl Access {
                 words(layer + coordinates);
                 bits.extend(self.elements_bits());
             }
-            // As many as any geometry has; AMD's instructions list them without gaps. The comparison, a word of
-            // offsets, the bias, the reference, the derivatives, the coordinates, the level or its lower bound;
-            // and what is stored.
+            // As many as any geometry has; AMD's instructions list them without gaps. The comparison, a word
+            // of offsets, the bias, the reference, the derivatives, the coordinates, the level or its lower
+            // bound; and what is stored.
             O::ImageSample
             | O::ImageGather
             | O::ImageLevel

@@ -57,8 +57,8 @@ const HANDLE: usize = 7;
 const SAMPLER: usize = 12;
 /// Bytes from one record to the next.
 const STRIDE: u64 = 128;
-/// Bytes of memory for records. So much is never in the heap below 4 GiB, where addresses could be mistaken for
-/// handles.
+/// Bytes of memory for records. So much is never in the heap below 4 GiB, where addresses could be mistaken
+/// for handles.
 const SLAB: usize = 64 << 20;
 
 /// Memory for records: what has been given back, and the part that was never used.

@@ -40,9 +40,9 @@ const WORDS: &[Number] = &[Uint, Sint, Float];
 const FLOAT: &[Number] = &[Float];
 const FOUR: &[Number] = &[Unorm, Snorm, Uint, Sint];
 
-/// The data formats by the field of gfx9: the bits of the channels, the first lowest (AMD's names begin with the
-/// highest); and the numbers that later families have, in the order in which their unified formats count them:
-/// gfx10, gfx11 and later.
+/// The data formats by the field of gfx9: the bits of the channels, the first lowest (AMD's names begin with
+/// the highest); and the numbers that later families have, in the order in which their unified formats count
+/// them: gfx10, gfx11 and later.
 const DATA: [(&[u32], &[Number], &[Number]); 15] = [
     (&[], &[], &[]),
     (&[8], SIX, SIX),
@@ -66,8 +66,8 @@ fn numbers(family: Family, row: &(&[u32], &'static [Number], &'static [Number]))
     if family == Family::Gfx10 { row.1 } else { row.2 }
 }
 
-/// The channels of a format and what they are; `None` if there is no such format. Before gfx10 the field has the
-/// data format in its low four bits, and the number format above them.
+/// The channels of a format and what they are; `None` if there is no such format. Before gfx10 the field has
+/// the data format in its low four bits, and the number format above them.
 pub fn format(family: Family, field: u32) -> Option<(&'static [u32], Number)> {
     if family == Family::Gfx9 {
         let (bits, ..) = DATA.get(field as usize & 15).filter(|row| !row.0.is_empty())?;

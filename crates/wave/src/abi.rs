@@ -340,16 +340,16 @@ pub trait Code: Send + Sync {
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop;
 
     /// Runs all warps of a block in turns, as long as each turn brings all of them to the same barrier of the
-    /// whole block ([`crate::op::BarMode::Sync`], with all live lanes), or to their end. Goes on in the same way
-    /// with the next blocks in launch order until it has run `left`, which it reduces by those that have ended.
-    /// The contexts then belong to the block that has not, as if it alone had run; the block's context names it.
-    /// Stores the running warp's index in `current`. `None` means that such code does not exist and nothing has
-    /// run.
+    /// whole block ([`crate::op::BarMode::Sync`], with all live lanes), or to their end. Goes on in the same
+    /// way with the next blocks in launch order until it has run `left`, which it reduces by those that have
+    /// ended. The contexts then belong to the block that has not, as if it alone had run; the block's context
+    /// names it. Stores the running warp's index in `current`. `None` means that such code does not exist and
+    /// nothing has run.
     ///
     /// # Safety
-    /// Same as for `resume`, for every warp; all of them have live lanes, resume at the same place, and none of
-    /// them waits. These are all warps of the block, whose frames follow each other. `left` is not 0. If it is
-    /// more than 1, no warp has run yet.
+    /// Same as for `resume`, for every warp; all of them have live lanes, resume at the same place, and none
+    /// of them waits. These are all warps of the block, whose frames follow each other. `left` is not 0. If
+    /// it is more than 1, no warp has run yet.
     unsafe fn sweep(
         &self,
         _warps: &mut [WarpCtx],

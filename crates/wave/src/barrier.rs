@@ -18,7 +18,8 @@ use crate::types::Width;
 /// Number of barriers in a block.
 pub const COUNT: usize = 16;
 
-/// The barrier that a register selects: its lowest four bits, as on an H100 (16 and 0, 255 and 15 meet there).
+/// The barrier that a register selects: its lowest four bits, as on an H100 (16 and 0, 255 and 15 meet
+/// there).
 pub const fn number(register: u32) -> u32 {
     register % COUNT as u32
 }

@@ -151,7 +151,8 @@ pub struct KernelInfo {
     pub blocks_are_clusters: bool,
     /// Weak accesses of words (32 bits and more) need not be aligned.
     pub loose_words: bool,
-    /// All lanes of a block's last warp execute, also those without a thread: code keeps data in their registers.
+    /// All lanes of a block's last warp execute, also those without a thread: code keeps data in their
+    /// registers.
     pub whole_warps: bool,
     /// `.maxnreg`, or 0.
     pub max_registers: u32,

@@ -13,8 +13,8 @@ use crate::{amd, files, table};
 /// Put PTX and AMD code objects into one bundle, as clang makes for HIP
 ///
 /// A program loads the bundle with hipModuleLoad or hipModuleLoadData, which choose the code for the current
-/// device: of AMD code objects the one that suits it best, on other devices the PTX. An entry for the host, which
-/// is empty, comes first, as readers expect.
+/// device: of AMD code objects the one that suits it best, on other devices the PTX. An entry for the host,
+/// which is empty, comes first, as readers expect.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp bundle -o kernels.hipfb kernels.ptx kernels.gfx906.hsaco")]
 pub struct Args {
@@ -59,8 +59,8 @@ fn entries(file: &Path, bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(found)
 }
 
-/// A bundle in clang's compressed form of version 2, with zlib. The header's hash, which readers need not check,
-/// is 0. `None` if a size does not fit into the header.
+/// A bundle in clang's compressed form of version 2, with zlib. The header's hash, which readers need not
+/// check, is 0. `None` if a size does not fit into the header.
 fn compressed(bundle: &[u8]) -> Option<Vec<u8>> {
     let packed = miniz_oxide::deflate::compress_to_vec_zlib(bundle, 6);
     let mut out = image::COMPRESSED_MAGIC.to_vec();

@@ -27,8 +27,8 @@ use row::Row;
 #[command(after_help = "ANYWARP_CPU selects the processor to compile for.\n\
                         Example: anywarp check ptx --limit 60 --rows kernels.tsv")]
 pub struct Args {
-    /// PTX files, AMD code objects, and bundles, fatbins, programs, libraries and archives with such code in them;
-    /// and folders that contain PTX files and code objects (*.ptx, *.hsaco, *.co) at any depth
+    /// PTX files, AMD code objects, and bundles, fatbins, programs, libraries and archives with such code in
+    /// them; and folders that contain PTX files and code objects (*.ptx, *.hsaco, *.co) at any depth
     #[arg(required_unless_present = "child", value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only load modules; compile no kernel

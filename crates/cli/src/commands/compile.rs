@@ -30,8 +30,8 @@ use crate::{amd, files, table};
                         Example: anywarp compile kernel.ptx --kernel reduce --emit asm"
 )]
 pub struct Args {
-    /// A PTX file or AMD code object, or a bundle, fatbin, program, library or archive with such code in it; `-` is
-    /// standard input
+    /// A PTX file or AMD code object, or a bundle, fatbin, program, library or archive with such code in it;
+    /// `-` is standard input
     file: PathBuf,
     /// Of a file with several pieces of code, take only the one with this number
     #[arg(long, value_name = "N")]

@@ -14,8 +14,8 @@ use crate::{amd, files, table};
 /// List the device code in any file, and extract its PTX and AMD code
 ///
 /// Programs, shared libraries, objects, archives and bare containers are searched completely for fatbins and
-/// PTX texts; compressed ones (LZ4, zstd) are decompressed. So are AMD's code objects, alone or in clang's bundles.
-/// NVIDIA's machine code is listed but not extracted.
+/// PTX texts; compressed ones (LZ4, zstd) are decompressed. So are AMD's code objects, alone or in clang's
+/// bundles. NVIDIA's machine code is listed but not extracted.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp extract libnccl.so.2 -o ptx")]
 pub struct Args {

@@ -133,8 +133,8 @@ struct Ignored {
 }
 
 /// `arguments` with a second dash before each long option of `anywarp hipify` that has only one, as LLVM's
-/// tools accept it. Other words after a dash get one as well, so that a misspelt `-hip-...` is not `-h`, unless
-/// they begin as a short option with its value does.
+/// tools accept it. Other words after a dash get one as well, so that a misspelt `-hip-...` is not `-h`,
+/// unless they begin as a short option with its value does.
 pub fn with_two_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.get(1).is_none_or(|command| command != "hipify") {

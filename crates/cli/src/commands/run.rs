@@ -42,9 +42,9 @@ const ASSEMBLERS: [&str; 2] = ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH
 /// The environment that makes a program load the libraries in `folder`. It sets the loader's search path for
 /// libraries that are opened by name, and a preload, because an already loaded library with the same soname
 /// takes precedence over the program's rpath. The second preload makes NVIDIA's NVRTC give PTX where it would
-/// give machine code; the third replaces NVIDIA's static CUDA runtime in the program by ours. Unless the caller
-/// names another assembler, it also names our replacement for NVIDIA's, and it puts our `nvidia-smi` before
-/// others.
+/// give machine code; the third replaces NVIDIA's static CUDA runtime in the program by ours. Unless the
+/// caller names another assembler, it also names our replacement for NVIDIA's, and it puts our `nvidia-smi`
+/// before others.
 pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
     let mut preload = folder.join(install::LIBCUDA).into_os_string();
     for library in [install::NVRTC, install::CUDART].map(|name| folder.join(name)) {

@@ -56,7 +56,8 @@ pub fn amd_target(bytes: &[u8]) -> Result<String, String> {
 
 impl AmdDevice {
     /// The device of a target's name, `gfx90a:sramecc+:xnack-`. A feature that the name does not state is as
-    /// devices have it by default: error correction on, replay off. Of a generic target it is the first device.
+    /// devices have it by default: error correction on, replay off. Of a generic target it is the first
+    /// device.
     ///
     /// # Errors
     /// What would be right.
@@ -99,8 +100,9 @@ impl AmdDevice {
         name
     }
 
-    /// Whether the device runs a code object: its flags must name the instruction set, and each feature as the
-    /// device has it or as either. Of several objects the one that states most, and no generic one, is best.
+    /// Whether the device runs a code object: its flags must name the instruction set, and each feature as
+    /// the device has it or as either. Of several objects the one that states most, and no generic one, is
+    /// best.
     pub fn suits(&self, bytes: &[u8]) -> Option<u32> {
         let found = CodeObject::target_of(bytes).ok()?;
         let mut rank = 0;

@@ -1,5 +1,5 @@
-//! Matrix products of a wave, interpreted and compiled, against sums of products. The elements are small integers,
-//! so that every order of sums gives the same.
+//! Matrix products of a wave, interpreted and compiled, against sums of products. The elements are small
+//! integers, so that every order of sums gives the same.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -63,8 +63,8 @@ impl Type {
     }
 }
 
-/// A product: its instruction without registers, the shape, the elements of A and of B in a lane's registers, the
-/// type of the result, and which blocks A comes from.
+/// A product: its instruction without registers, the shape, the elements of A and of B in a lane's registers,
+/// the type of the result, and which blocks A comes from.
 struct Shape {
     name: &'static str,
     controls: &'static str,

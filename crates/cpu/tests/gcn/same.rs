@@ -1,6 +1,6 @@
-//! The kernels of `tests/same`: one source for AMD's targets, for PTX and for the processor itself, whose results
-//! all must be. clang compiles it for each; `host.h` there runs it on the processor, and a file's comments say
-//! what is launched.
+//! The kernels of `tests/same`: one source for AMD's targets, for PTX and for the processor itself, whose
+//! results all must be. clang compiles it for each; `host.h` there runs it on the processor, and a file's
+//! comments say what is launched.
 
 use std::fs::File;
 use std::io::Write;

@@ -7,8 +7,8 @@ use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// How a kernel is compiled, and how many workers run it: all cases in the first two ways, and a share of them
-/// in each of the others.
+/// How a kernel is compiled, and how many workers run it: all cases in the first two ways, and a share of
+/// them in each of the others.
 const WAYS: [Way; 17] = [
     Way { turn: (1, 0), processor: "native", mode: Mode::Usual, workers: &[1, 3] },
     Way { turn: (1, 0), processor: "x86-64-v3", mode: Mode::Usual, workers: &[1, 3] },

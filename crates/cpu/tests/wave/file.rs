@@ -16,8 +16,8 @@
 //!     v0 = const.i8 300                ; error: 300 is no i8
 //! ```
 //!
-//! The stages are `wave` (IR), `uniformity` and `ranges` (annotated IR), and `llvm`. Options: `after=PASS`, the
-//! state after that pass; `block=16x16`, the block's size (32 by default); `kernel=NAME`, one of several;
+//! The stages are `wave` (IR), `uniformity` and `ranges` (annotated IR), and `llvm`. Options: `after=PASS`,
+//! the state after that pass; `block=16x16`, the block's size (32 by default); `kernel=NAME`, one of several;
 //! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `per-lane`, per-lane mode; `effort=NAME`, the form of a large
 //! kernel.
 

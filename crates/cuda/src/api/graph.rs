@@ -53,7 +53,8 @@ fn list(values: &[Handle], out: Out<Handle>, count: Out<usize>) -> Result<()> {
     out.set_list(values, count)
 }
 
-/// As [`Out::set_list`], with the data of edges. Without space for the data, edges that have some are an error.
+/// As [`Out::set_list`], with the data of edges. Without space for the data, edges that have some are an
+/// error.
 fn list_with_edges(
     values: &[(Handle, Edge)],
     out: Out<Handle>,

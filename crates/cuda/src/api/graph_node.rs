@@ -380,8 +380,8 @@ impl NodeParams {
     /// The new work of a node that does `old`. Kernels keep their attributes.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: another kind of node. [`Error::NotSupported`]: nodes of this kind keep what they
-    /// do.
+    /// [`Error::InvalidValue`]: another kind of node. [`Error::NotSupported`]: nodes of this kind keep what
+    /// they do.
     pub(super) fn change(&mut self, graph: &Graph, old: &Work) -> Result<Work> {
         if self.kind != old.kind() as u32 {
             return Err(Error::InvalidValue);

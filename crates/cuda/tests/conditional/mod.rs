@@ -5,8 +5,8 @@ use std::ptr::null;
 use crate::call;
 use crate::support::{Cuda, HEAD, P, everywhere};
 
-/// `count` adds 1 to a word and lets a loop go on while the word is below a bound; `choose` sets the value that it
-/// finds in memory; `add` adds a number to a word.
+/// `count` adds 1 to a word and lets a loop go on while the word is below a bound; `choose` sets the value
+/// that it finds in memory; `add` adds a number to a word.
 const KERNELS: &str = "
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 .visible .entry count(.param .u64 word, .param .u32 bound, .param .u64 handle) {

@@ -144,7 +144,8 @@ fn what_breaks_the_rules_has_its_own_error() {
         begin(a);
         kit.ok("cuEventRecord", &[e, a]);
         assert_eq!(end(kit, a).0, 0);
-        // After a capture has ended, its events are invalid until they are recorded again (`capevents.stale`).
+        // After a capture has ended, its events are invalid until they are recorded again
+        // (`capevents.stale`).
         kit.rows(&[
             ("cuStreamWaitEvent", &[b, e, 0], INVALID_VALUE),
             ("cuStreamWaitEvent", &[0, e, 0], INVALID_VALUE),
@@ -265,8 +266,8 @@ fn modes_forbid_unsafe_calls() {
                 assert_eq!(end(kit, a).0, if expected == 0 { 0 } else { INVALIDATED }, "{case}");
             }
         }
-        // Only a relaxed capture has a result in another thread, whatever that thread's own mode. The others end
-        // there without one (`capends`), as an H200 with driver 580 does.
+        // Only a relaxed capture has a result in another thread, whatever that thread's own mode. The others
+        // end there without one (`capends`), as an H200 with driver 580 does.
         for (mode, expected) in [(GLOBAL, WRONG_THREAD), (THREAD_LOCAL, WRONG_THREAD), (RELAXED, 0)] {
             kit.ok(BEGIN, &[a, mode]);
             let status = std::thread::scope(|scope| {

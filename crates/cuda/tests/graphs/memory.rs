@@ -9,9 +9,9 @@ use crate::by_name::status::{INVALID_VALUE, NOT_SUPPORTED};
 const INVALID_DEVICE: u32 = 101;
 
 const SIZE: u64 = 4 << 20;
-/// In use is what launches took, until it is trimmed; what has been freed counts, as NVIDIA's tests of its Python
-/// bindings expect (`test_cuda_graphMem_attr`, `test_graph_mem_set_attributes`). What is allocated shows in the
-/// device's free memory.
+/// In use is what launches took, until it is trimmed; what has been freed counts, as NVIDIA's tests of its
+/// Python bindings expect (`test_cuda_graphMem_attr`, `test_graph_mem_set_attributes`). What is allocated
+/// shows in the device's free memory.
 const USED: u64 = 0;
 const USED_HIGH: u64 = 1;
 const RESERVED: u64 = 2;
@@ -213,8 +213,8 @@ fn asked(kind: u32, location: (u32, u32), size: u64) -> Params {
     asked
 }
 
-/// "CUDA may reuse memory within a graph by assigning the same virtual address ranges to different allocations
-/// whose lifetimes do not overlap" (programming guide, graph memory nodes).
+/// "CUDA may reuse memory within a graph by assigning the same virtual address ranges to different
+/// allocations whose lifetimes do not overlap" (programming guide, graph memory nodes).
 #[test]
 fn memory_is_used_again_behind_the_node_that_frees_it() {
     on_each_engine("graphs::memory::memory_is_used_again_behind_the_node_that_frees_it", |kit| {

@@ -83,8 +83,8 @@ fn grids_and_extents_of_0_are_refused_when_a_node_is_added_or_changed() {
 
 extern "C" fn nothing(_: u64) {}
 
-/// By the manual of `cuGraphAddNode`, all unused bytes must be 0: those before the union, behind the members that
-/// a kind of node has, and behind the union.
+/// By the manual of `cuGraphAddNode`, all unused bytes must be 0: those before the union, behind the members
+/// that a kind of node has, and behind the union.
 #[test]
 fn unused_bytes_are_zero() {
     isolated("graphs::params::unused_bytes_are_zero", |kit| {
@@ -134,8 +134,8 @@ fn unused_bytes_are_zero() {
     });
 }
 
-/// By the manual of `cuGraphConditionalHandleCreate`, a handle belongs to a conditional node of its graph or of
-/// one inside it.
+/// By the manual of `cuGraphConditionalHandleCreate`, a handle belongs to a conditional node of its graph or
+/// of one inside it.
 #[test]
 fn a_handle_belongs_to_one_node_of_its_graph() {
     on_each_engine("graphs::params::a_handle_belongs_to_one_node_of_its_graph", |kit| {

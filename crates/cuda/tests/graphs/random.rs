@@ -1,4 +1,5 @@
-//! Random graphs of operations on a few words, compared with a model that runs the same operations one by one.
+//! Random graphs of operations on a few words, compared with a model that runs the same operations one by
+//! one.
 //!
 //! An operation reads and writes slots. Two operations of which one writes what the other reads or writes are
 //! ordered, by an edge or by a path; all others are in no order. So every order that respects the edges has
@@ -105,8 +106,8 @@ extern "C" fn on_host(note: u64) {
     }
 }
 
-/// Operations with dependencies. Of those that must be ordered, an edge is left out if a path is there already;
-/// some edges that are not needed are added.
+/// Operations with dependencies. Of those that must be ordered, an edge is left out if a path is there
+/// already; some edges that are not needed are added.
 fn operations(random: &mut Random, memory: u64) -> Vec<Operation> {
     let count = 2 + random.below(24);
     let mut all: Vec<Operation> = Vec::with_capacity(count);

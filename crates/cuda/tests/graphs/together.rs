@@ -60,7 +60,8 @@ extern "C" fn meet(awaited: u64) {
     drop(MEETING.1.wait_while(come, |come| *come < awaited).unwrap());
 }
 
-/// Threads of the driver run branches of graphs, and streams; there are 64 and 256 of them as long as work ends.
+/// Threads of the driver run branches of graphs, and streams; there are 64 and 256 of them as long as work
+/// ends.
 #[test]
 fn more_work_waits_for_each_other_than_the_driver_has_threads() {
     isolated("graphs::together::more_work_waits_for_each_other_than_the_driver_has_threads", |kit| {

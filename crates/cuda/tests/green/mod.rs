@@ -197,7 +197,8 @@ fn green_contexts_have_views_and_streams() {
             ("cuCtxSynchronize", &[], OK),
             ("cuGreenCtxDestroy", &[other], OK),
         ]);
-        // The green contexts held the primary context as its other users do: the third release is one too many.
+        // The green contexts held the primary context as its other users do: the third release is one too
+        // many.
         for status in [OK, OK, INVALID_CONTEXT] {
             assert_eq!(cuda.call("cuDevicePrimaryCtxRelease_v2", &[0]), status);
         }

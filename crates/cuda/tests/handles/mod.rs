@@ -99,7 +99,8 @@ fn large_memory_keeps_what_is_written_meanwhile() {
                 let filler = scope.spawn(|| {
                     cuda.primary();
                     began.store(true, Ordering::Relaxed);
-                    // Downwards, since the driver copies upwards: some pages are written after they are copied.
+                    // Downwards, since the driver copies upwards: some pages are written after they are
+                    // copied.
                     for page in (0..FILLED as u64 / 1024).rev() {
                         call!(cuda.cuMemsetD32_v2(filled + page * 4096, 7, 1024));
                     }
@@ -201,8 +202,8 @@ fn memory_without_files_is_memory() {
             // SAFETY: sets a limit of this process.
             assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
         };
-        // The limit, and what a handle of memory that is allocated under it then gives: a block of 2 MiB is the
-        // first of the common file, or has a file of its own.
+        // The limit, and what a handle of memory that is allocated under it then gives: a block of 2 MiB is
+        // the first of the common file, or has a file of its own.
         let limits = [(1 << 20, 2), (5 << 20, 0), (5 << 20, 0), (5 << 20, 0), (1 << 20, 2)];
         for (step, (bytes, status)) in limits.into_iter().enumerate() {
             limit(bytes);

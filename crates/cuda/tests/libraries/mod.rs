@@ -180,8 +180,8 @@ fn what_is_machine_code_only_is_named() {
     });
 }
 
-/// The texts that `tests/probe` links, with one definition or two, and the logs as the H200's recording has them
-/// (`link.unresolved.log`, `link.duplicate.log`).
+/// The texts that `tests/probe` links, with one definition or two, and the logs as the H200's recording has
+/// them (`link.unresolved.log`, `link.duplicate.log`).
 #[test]
 fn symbols_that_are_missing_or_there_twice_are_named() {
     isolated("libraries::symbols_that_are_missing_or_there_twice_are_named", &[], || {

@@ -235,8 +235,8 @@ fn faults_are_told_without_a_context_too() {
     });
 }
 
-/// The manual of `cuCtxDestroy`: the context is popped as if by `cuCtxPopCurrent`, so once. Where it is current
-/// otherwise, it stays current, and calls are refused; an H200 answers so for an entry below the top.
+/// The manual of `cuCtxDestroy`: the context is popped as if by `cuCtxPopCurrent`, so once. Where it is
+/// current otherwise, it stays current, and calls are refused; an H200 answers so for an entry below the top.
 #[test]
 fn a_destroyed_context_is_popped_once() {
     isolated("objects::a_destroyed_context_is_popped_once", &[], || {
@@ -290,7 +290,8 @@ fn memory_that_a_stream_will_free_can_be_allocated_in_it() {
     );
 }
 
-/// The same for a stream that waits for what the program does next: the allocation does not wait for the stream.
+/// The same for a stream that waits for what the program does next: the allocation does not wait for the
+/// stream.
 #[test]
 fn an_allocation_does_not_wait_for_a_stream_that_waits_for_the_caller() {
     isolated(

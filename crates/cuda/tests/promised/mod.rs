@@ -308,7 +308,8 @@ fn pools_are_shared_with_other_processes() {
     }
 }
 
-/// A pool with one allocation of four words, to be shared: the pool, the address, and what another process needs.
+/// A pool with one allocation of four words, to be shared: the pool, the address, and what another process
+/// needs.
 fn pool_to_share(cuda: &Cuda) -> (P, P, String) {
     let shared = PoolProps { kind: 1, handle_types: 1, location: [DEVICE, 0], ..PoolProps::default() };
     let (mut pool, mut address, mut data, mut descriptor) = (0, 0, [0u64; 8], -1);

@@ -111,8 +111,8 @@ fn check(block: i32, multiprocessor: i32, reserved: i32) {
     assert_eq!(blocks, multiprocessor / (block + reserved));
     call!(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, turn, 128, block as usize + 1));
     assert_eq!(blocks, 0);
-    // Variables have the same limit from 9.0 on (an H200 says so), and before that 48 KiB (ptxas says so). A module
-    // with a larger one is refused.
+    // Variables have the same limit from 9.0 on (an H200 says so), and before that 48 KiB (ptxas says so). A
+    // module with a larger one is refused.
     let mut major = 0;
     call!(cuda.cuDeviceGetAttribute(&mut major, 75, 0));
     let block = if major < 9 { 48 << 10 } else { block };

@@ -371,8 +371,8 @@ fn a_limit_on_file_sizes_costs_the_files_only() {
     }
 }
 
-/// A daemon has closed its standard files. The system gives their numbers to the next files that are opened; had
-/// device memory one of them, what the program prints would be written to it.
+/// A daemon has closed its standard files. The system gives their numbers to the next files that are opened;
+/// had device memory one of them, what the program prints would be written to it.
 #[test]
 fn closed_standard_files_stay_closed() {
     let folder = tempfile::tempdir().expect("a folder");

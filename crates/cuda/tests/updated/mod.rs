@@ -66,8 +66,9 @@ fn an_executable_graph_is_updated_after_its_graph_is_destroyed() {
     assert_eq!(cuda.download::<u32>(place, 2), [2, 4]);
 }
 
-/// The values of a link's options receive the lengths of its logs. cuda-core frees them when `cuLinkCreate` has
-/// returned: what is there then is not the driver's to write, whether a call has nothing to tell or an error.
+/// The values of a link's options receive the lengths of its logs. cuda-core frees them when `cuLinkCreate`
+/// has returned: what is there then is not the driver's to write, whether a call has nothing to tell or an
+/// error.
 #[test]
 fn a_link_leaves_the_values_of_its_options_alone_if_something_else_is_there() {
     const INVALID_PTX: u32 = 218;

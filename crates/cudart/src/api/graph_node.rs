@@ -32,8 +32,8 @@ fn own_context() -> u64 {
     context::current_handle()
 }
 
-/// `cudaGraphNodeParams` and `CUgraphNodeParams`: 256 bytes, the kind first and its own structure from byte 16
-/// on.
+/// `cudaGraphNodeParams` and `CUgraphNodeParams`: 256 bytes, the kind first and its own structure from byte
+/// 16 on.
 type NodeParams = [u64; 32];
 
 /// `cudaGraphNodeType`.

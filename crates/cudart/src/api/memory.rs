@@ -135,8 +135,8 @@ fn product(a: usize, b: usize) -> Result<usize> {
     a.checked_mul(b).ok_or(Error::INVALID_VALUE)
 }
 
-/// A part of a line of an array: its first byte in its row, its row, its bytes and rows, and how many bytes of
-/// the line come before it.
+/// A part of a line of an array: its first byte in its row, its row, its bytes and rows, and how many bytes
+/// of the line come before it.
 type Part = (usize, usize, usize, usize, usize);
 
 /// Splits `count` bytes of an array, from a byte of a row on, into parts of rows.

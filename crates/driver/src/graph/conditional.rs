@@ -160,8 +160,8 @@ impl Conditional {
     /// `runs_in` is the context that `context` stands for.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: there is no such variable in that context, or `size` is no number of bodies for
-    /// the kind.
+    /// [`Error::InvalidValue`]: there is no such variable in that context, or `size` is no number of bodies
+    /// for the kind.
     pub fn new(handle: u64, kind: Kind, size: u32, context: Handle, runs_in: &Context) -> Result<Self> {
         let variable = lock(&VARIABLES).get(&handle).and_then(Weak::upgrade).ok_or(Error::InvalidValue)?;
         if variable.context != runs_in.id() {

@@ -53,8 +53,8 @@ impl Mode {
 /// Why a kernel's launch of a graph is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// No graph that kernels may launch now: not instantiated or not uploaded for it, running or about to run,
-    /// or one more than may be launched.
+    /// No graph that kernels may launch now: not instantiated or not uploaded for it, running or about to
+    /// run, or one more than may be launched.
     Value,
     /// The graphs would be nested too deeply.
     Depth,

@@ -228,8 +228,8 @@ fn has_duplicates(incoming: &[(u32, Edge)]) -> bool {
     nodes.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The position of an edge to or from a node. Most lists are in the order of the nodes, so that a node's edges
-/// are found without looking at all of them.
+/// The position of an edge to or from a node. Most lists are in the order of the nodes, so that a node's
+/// edges are found without looking at all of them.
 fn find<T>(list: &[T], node: u32, of: impl Fn(&T) -> u32) -> Option<usize> {
     let first = list.partition_point(|one| of(one) < node);
     match list.get(first) {

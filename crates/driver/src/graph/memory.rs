@@ -37,8 +37,8 @@ pub mod attribute {
 /// What the attributes of memory in use count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Used {
-    /// CUDA: memory that launches took, until it is trimmed; freed memory counts. NVIDIA's tests of its Python
-    /// bindings expect this (`test_cuda_graphMem_attr`, `test_graph_mem_set_attributes`).
+    /// CUDA: memory that launches took, until it is trimmed; freed memory counts. NVIDIA's tests of its
+    /// Python bindings expect this (`test_cuda_graphMem_attr`, `test_graph_mem_set_attributes`).
     UntilTrimmed,
     /// HIP: memory that is allocated, as in AMD's pool of a device's graphs.
     Allocated,
@@ -54,7 +54,8 @@ pub struct Reservation {
 
 /// Addresses of allocation nodes whose memory is never allocated at the same time.
 struct Block {
-    /// The memory, in the table of addresses from the first node's addition on, so that other nodes can use it.
+    /// The memory, in the table of addresses from the first node's addition on, so that other nodes can use
+    /// it.
     allocation: Arc<Allocation>,
     /// The device whose memory it is; `None` for the host's.
     counted_by: Option<u32>,
@@ -106,8 +107,8 @@ struct Bytes {
     kept_high: u64,
     reserved: u64,
     reserved_high: u64,
-    /// The reserved bytes whose nodes have ended. As on the hardware, they stay reserved for later nodes until
-    /// the memory is trimmed; the pages themselves are released when the nodes end.
+    /// The reserved bytes whose nodes have ended. As on the hardware, they stay reserved for later nodes
+    /// until the memory is trimmed; the pages themselves are released when the nodes end.
     left: u64,
 }
 
@@ -378,8 +379,8 @@ impl Position<'_> {
         Ok(Work::Allocate(Reservation::new(context, self, asked)?))
     }
 
-    /// The smallest suitable memory of a node of this graph that a node before this position frees, and that no
-    /// other node has taken over.
+    /// The smallest suitable memory of a node of this graph that a node before this position frees, and that
+    /// no other node has taken over.
     fn freed_before(&self, asked: &Asked) -> Option<Arc<Reservation>> {
         let body = self.graph.lock();
         if !body.frees_memory {

@@ -205,9 +205,8 @@ pub fn local_id(node: Handle) -> Result<u32> {
 /// Removes a node and its edges.
 ///
 /// # Errors
-/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes, and any graph those that
-/// kernels update.
-/// [`Error::IllegalState`]: a capture adds nodes to the graph.
+/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes, and any graph those
+/// that kernels update. [`Error::IllegalState`]: a capture adds nodes to the graph.
 pub fn destroy_node(node: Handle) -> Result<()> {
     let (graph, index) = place(node)?;
     graph.check_not_capturing()?;
@@ -277,9 +276,9 @@ impl Graph {
     /// Makes the graph the owner of the graphs in the work of a new node.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: another node owns one of them, or this graph is inside it; or the node depends
-    /// on the conditional variable of a graph that is not around it, or on one that another node depends on.
-    /// [`Error::NotSupported`]: the graphs would be nested too deeply.
+    /// [`Error::InvalidValue`]: another node owns one of them, or this graph is inside it; or the node
+    /// depends on the conditional variable of a graph that is not around it, or on one that another node
+    /// depends on. [`Error::NotSupported`]: the graphs would be nested too deeply.
     fn take_in(self: &Graph, work: &Work) -> Result<()> {
         let inside = work.graphs();
         if inside.is_empty() {
@@ -299,7 +298,8 @@ impl Graph {
         taken.inspect_err(|_| conditional.variable.release())
     }
 
-    /// As [`Graph::take_in`], given this graph and those around it, and what each graph inside adds to the depth.
+    /// As [`Graph::take_in`], given this graph and those around it, and what each graph inside adds to the
+    /// depth.
     fn take_within(&self, above: &[Arc<Graph>], inside: &[Arc<Graph>], weight: u32) -> Result<()> {
         let depth: u32 = above.iter().map(|one| one.weight.load(Ordering::Acquire)).sum();
         for graph in inside {
@@ -550,8 +550,8 @@ impl Body {
             })
     }
 
-    /// The node indices in an order in which every node follows those that it depends on; `None` if there is a
-    /// cycle. Nodes that are ready at the same time keep the order in which they were added.
+    /// The node indices in an order in which every node follows those that it depends on; `None` if there is
+    /// a cycle. Nodes that are ready at the same time keep the order in which they were added.
     pub(crate) fn order(&self) -> Option<Vec<u32>> {
         let mut missing: Vec<u32> = vec![0; self.room()];
         let mut order = Vec::with_capacity(self.room());

@@ -1,9 +1,10 @@
 //! Running plans.
 //!
 //! A chain is a loop in the thread that runs the stream. Other plans keep a list of the steps that can run.
-//! The thread takes them one by one, and after each continues with a step that waited for it. Helpers, threads
-//! of the driver, look at these lists at intervals and take what they find: short steps are over before a
-//! helper looks, and long ones run side by side. Helpers also run graphs that a long kernel has launched.
+//! The thread takes them one by one, and after each continues with a step that waited for it. Helpers,
+//! threads of the driver, look at these lists at intervals and take what they find: short steps are over
+//! before a helper looks, and long ones run side by side. Helpers also run graphs that a long kernel has
+//! launched.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -242,8 +243,8 @@ pub(super) trait Helped: Send + Sync {
 }
 
 impl Helped for Job {
-    /// Some steps can run, and since the last look few have ended. Steps that are shorter than a hand-over are
-    /// left to the threads that run them.
+    /// Some steps can run, and since the last look few have ended. Steps that are shorter than a hand-over
+    /// are left to the threads that run them.
     fn wants_help(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
         let before = self.looked.swap(left, Ordering::Relaxed);

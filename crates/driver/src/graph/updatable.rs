@@ -1,7 +1,7 @@
 //! Kernel nodes that kernels update (`CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE`).
 //!
-//! A graph with such nodes has one executable graph at most, which shares them with it. What kernels change is
-//! kept here and laid over the node whenever it runs, until the host changes the node.
+//! A graph with such nodes has one executable graph at most, which shares them with it. What kernels change
+//! is kept here and laid over the node whenever it runs, until the host changes the node.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};

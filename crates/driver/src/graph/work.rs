@@ -323,8 +323,8 @@ impl Work {
         }
     }
 
-    /// Takes over what new parameters of a node do not say: where a captured kernel runs, and whether kernels may
-    /// update it.
+    /// Takes over what new parameters of a node do not say: where a captured kernel runs, and whether kernels
+    /// may update it.
     pub(super) fn inherit(&mut self, old: &Work) {
         if let (Work::Kernel(new), Work::Kernel(old)) = (self, old) {
             new.launch.inherit(&old.launch);
@@ -382,8 +382,8 @@ impl Work {
         }
     }
 
-    /// Ends the graphs that were made for a node which is not added. A graph that the program hands over stays
-    /// the program's.
+    /// Ends the graphs that were made for a node which is not added. A graph that the program hands over
+    /// stays the program's.
     pub fn abandon(&self) {
         let made = self.graphs().iter().filter(|graph| graph.is_owned() && graph.has_no_owner());
         made.for_each(|graph| graph.end());

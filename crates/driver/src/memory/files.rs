@@ -1,8 +1,8 @@
 //! The memory files behind device memory that other processes can open.
 //!
-//! Blocks of small allocations lie in one file from the start, so that nothing moves when one of them is shared.
-//! Pages of their own (large allocations) become part of a file when they are shared: private pages may be huge
-//! ones, and the first access to a page of a file takes about twice as long.
+//! Blocks of small allocations lie in one file from the start, so that nothing moves when one of them is
+//! shared. Pages of their own (large allocations) become part of a file when they are shared: private pages
+//! may be huge ones, and the first access to a page of a file takes about twice as long.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -61,9 +61,9 @@ impl Files {
         self.own.get(&start).filter(|own| own.moved == size).map(|own| (&own.file, 0))
     }
 
-    /// Moves pages to a file of their own. Addresses and contents do not change. Threads may write to the pages
-    /// meanwhile if all of them can wait ([`host::moving::all_can_wait`]). After a failure, another call goes on
-    /// where this one stopped.
+    /// Moves pages to a file of their own. Addresses and contents do not change. Threads may write to the
+    /// pages meanwhile if all of them can wait ([`host::moving::all_can_wait`]). After a failure, another
+    /// call goes on where this one stopped.
     ///
     /// # Errors
     /// The file is refused, or its memory.
@@ -104,8 +104,8 @@ impl Files {
     }
 }
 
-/// Copies whole pages to an empty part of a file. Pages that were never written, or are all zero, take no memory
-/// there.
+/// Copies whole pages to an empty part of a file. Pages that were never written, or are all zero, take no
+/// memory there.
 fn copy_used(contents: &[u8], file: &File, offset: u64) -> io::Result<()> {
     /// Pages that are looked up at once.
     const MANY: usize = 4096;

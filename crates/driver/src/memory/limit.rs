@@ -19,7 +19,8 @@ const ADDRESS_SPACE: Limit =
 const DATA: Limit =
     Limit { resource: libc::RLIMIT_DATA, what: "private memory is limited (ulimit -d)", used: 5 };
 
-/// Memory that the process needs besides: LLVM, stacks, shared and local memory of blocks, the program itself.
+/// Memory that the process needs besides: LLVM, stacks, shared and local memory of blocks, the program
+/// itself.
 const BESIDE: u64 = 768 << 20;
 
 impl Limit {

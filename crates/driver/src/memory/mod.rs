@@ -136,8 +136,8 @@ fn take(device: &Device, size: u64) -> Result<()> {
         .map_err(|_| Error::OutOfMemory)
 }
 
-/// The same for memory that is used in a stream only: it is taken from what the stream will free before, as far
-/// as that suffices.
+/// The same for memory that is used in a stream only: it is taken from what the stream will free before, as
+/// far as that suffices.
 fn take_in(device: &Device, size: u64, stream: Option<&Stream>) -> Result<()> {
     let Some(stream) = stream.filter(|stream| stream.is_of(device)) else { return take(device, size) };
     let promised = stream.promise(size);
@@ -335,8 +335,8 @@ pub(crate) enum GraphMemory {
     Host,
 }
 
-/// Reserves memory for a graph's allocation node or conditional variable and adds it to the table. The bytes of
-/// a node are counted as used when a launch allocates them ([`count`]).
+/// Reserves memory for a graph's allocation node or conditional variable and adds it to the table. The bytes
+/// of a node are counted as used when a launch allocates them ([`count`]).
 pub(crate) fn for_graph(
     context: &Context,
     device: &Device,

@@ -1,5 +1,5 @@
-//! Video formats: images with luma and chroma in separate planes, chroma often at a lower resolution, or packed
-//! in elements.
+//! Video formats: images with luma and chroma in separate planes, chroma often at a lower resolution, or
+//! packed in elements.
 //!
 //! A program copies to and samples from the planes, which are arrays of their own. The whole array has no
 //! texture, and a packed one has none either: programs only copy it.

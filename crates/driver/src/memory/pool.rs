@@ -106,9 +106,9 @@ fn make(
 /// Creates a pool of pinned or managed memory at a location, for this process alone or for others too.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: there is no such location, or a pool of the host's memory, which cannot be shared, is
-/// for others. A pool of a NUMA node can be shared. [`Error::NotSupported`]: managed memory is to be at a
-/// location of an unknown type. [`Error::OutOfMemory`]: the limit is beyond all memory.
+/// [`Error::InvalidValue`]: there is no such location, or a pool of the host's memory, which cannot be
+/// shared, is for others. A pool of a NUMA node can be shared. [`Error::NotSupported`]: managed memory is to
+/// be at a location of an unknown type. [`Error::OutOfMemory`]: the limit is beyond all memory.
 pub fn create(asked: Properties) -> Result<Handle> {
     let Properties { location, managed, for_others, most } = asked;
     let there = match location.kind {
@@ -328,8 +328,8 @@ impl Pool {
 }
 
 /// Allocates memory from a pool (by default the current pool of the stream's device) in stream order. The
-/// memory is usable at once; stream order matters only when it is freed. What the stream will free is available
-/// at once. Size 0 gives null.
+/// memory is usable at once; stream order matters only when it is freed. What the stream will free is
+/// available at once. Size 0 gives null.
 pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u64> {
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;
@@ -367,9 +367,9 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     };
     pool.promise(size)?;
     let mut allocation = match take(None) {
-        // Memory whose release is pending in the stream is free for what comes after it: new pages take no memory
-        // until they are used. There may be no addresses for them, and graphs free memory as well; then the
-        // call waits, but not for a stream that may wait for the caller.
+        // Memory whose release is pending in the stream is free for what comes after it: new pages take no
+        // memory until they are used. There may be no addresses for them, and graphs free memory as well;
+        // then the call waits, but not for a stream that may wait for the caller.
         Err(Error::OutOfMemory) if !stream.idle() => {
             take(Some(stream)).or_else(|error| stream.wait_for(|| take(Some(stream)).ok()).ok_or(error))
         }

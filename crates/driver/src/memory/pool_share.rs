@@ -24,8 +24,8 @@ pub(super) enum Shared {
 }
 
 impl Shared {
-    /// A file for a new pool at a location, which names its process and tells the kind of the location and the
-    /// device.
+    /// A file for a new pool at a location, which names its process and tells the kind of the location and
+    /// the device.
     pub(super) fn new(location: Location) -> Result<Shared> {
         let file = shared::memory_file(size_of::<Name>() as u64)?;
         let mark = match location.kind == DEVICE {

@@ -56,8 +56,8 @@ pub fn open(context: &Context, name: &Name) -> Result<u64> {
     open_by(&owner, named, 0)
 }
 
-/// Opens memory through an imported pool of a device, or of the host for `None`, which must belong to the same
-/// process. Such memory belongs to no context, as all memory of pools.
+/// Opens memory through an imported pool of a device, or of the host for `None`, which must belong to the
+/// same process. Such memory belongs to no context, as all memory of pools.
 pub(super) fn open_of_pool(device: Option<u32>, pool: Handle, process: u32, name: &Name) -> Result<u64> {
     let named = shared::read(Of::Memory, name).filter(|n| n.process == process).ok_or(Error::InvalidValue)?;
     let owner = Owner { device: device.unwrap_or(0), context: (0, 0), pool };

@@ -9,8 +9,8 @@ use crate::handle::lock;
 
 use super::Stream;
 
-/// A list of this length keeps streams that are idle: a program with few streams enters each of them once, and
-/// looking at them costs less than entering them again.
+/// A list of this length keeps streams that are idle: a program with few streams enters each of them once,
+/// and looking at them costs less than entering them again.
 const FEW: usize = 4;
 
 /// Streams that had work when they were last looked at or have got some since, without the legacy stream. A
@@ -42,8 +42,9 @@ impl Busy {
 }
 
 impl Stream {
-    /// Notes that the stream, if it is idle, is no longer in the list. `false` if it may have got work: a thread
-    /// that submits some holds the queue's lock and may wait for the list's, so this one does not wait.
+    /// Notes that the stream, if it is idle, is no longer in the list. `false` if it may have got work: a
+    /// thread that submits some holds the queue's lock and may wait for the list's, so this one does not
+    /// wait.
     fn leave_busy(&self) -> bool {
         let Ok(mut queue) = self.queue.try_lock() else { return false };
         let idle = self.idle();

@@ -111,8 +111,8 @@ pub(super) fn active() -> bool {
     ACTIVE.load(Ordering::Relaxed) != 0
 }
 
-/// Replaces the number of the calling thread's mode; returns the one before. As on the hardware, any number is
-/// accepted; unknown ones stand for [`Mode::Global`].
+/// Replaces the number of the calling thread's mode; returns the one before. As on the hardware, any number
+/// is accepted; unknown ones stand for [`Mode::Global`].
 pub fn exchange_mode(mode: u32) -> u32 {
     MODE.try_with(|current| current.replace(mode)).unwrap_or(0)
 }
@@ -143,7 +143,8 @@ fn forbid_unsafe() -> Result<()> {
     if forbidden { Err(Error::StreamCaptureUnsupported) } else { Ok(()) }
 }
 
-/// For calls that wait for a whole context: fails if a stream of it is capturing, and invalidates the capture.
+/// For calls that wait for a whole context: fails if a stream of it is capturing, and invalidates the
+/// capture.
 ///
 /// # Errors
 /// [`Error::StreamCaptureUnsupported`]
@@ -420,8 +421,8 @@ impl Stream {
         lock(&self.capture).as_ref().and_then(|part| part.next.first().map(|one| one.0))
     }
 
-    /// Captures an operation if the stream is capturing, or joins a capture by it. Returns the operation if it
-    /// is to be run.
+    /// Captures an operation if the stream is capturing, or joins a capture by it. Returns the operation if
+    /// it is to be run.
     pub(super) fn intercept(
         self: &Arc<Self>,
         operation: Operation,

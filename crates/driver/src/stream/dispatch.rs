@@ -16,8 +16,8 @@ use super::Stream;
 
 /// The pause between two polls of the list.
 const NAP: Duration = Duration::from_micros(40);
-/// The pause grows up to this where the listed streams turn out to have been run by threads that wait for them:
-/// polls are not free for those, which may share a core with the dispatcher.
+/// The pause grows up to this where the listed streams turn out to have been run by threads that wait for
+/// them: polls are not free for those, which may share a core with the dispatcher.
 const LONGEST_NAP: Duration = Duration::from_micros(320);
 /// Dispatchers without work for this long sleep until they are woken.
 const IDLE: Duration = Duration::from_millis(3);

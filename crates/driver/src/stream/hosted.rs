@@ -1,8 +1,8 @@
 //! Host functions: functions of the program that a stream calls.
 //!
-//! A host function that waits for its own stream would wait for ever. CUDA refuses all calls in host functions.
-//! HIP allows them, so that the waits alone are refused: they return at once, and the calling thread learns it
-//! from [`permitted`].
+//! A host function that waits for its own stream would wait for ever. CUDA refuses all calls in host
+//! functions. HIP allows them, so that the waits alone are refused: they return at once, and the calling
+//! thread learns it from [`permitted`].
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;

@@ -64,8 +64,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Moves the operations up to a sequence number to an empty batch. All that may run at once: with a lock for
-    /// each operation, the runner and the threads that submit would wait for each other.
+    /// Moves the operations up to a sequence number to an empty batch. All that may run at once: with a lock
+    /// for each operation, the runner and the threads that submit would wait for each other.
     fn take(&mut self, sequence: u64, batch: &mut VecDeque<Item>) {
         match self.items.back() {
             None => {}
@@ -129,8 +129,8 @@ fn change_depth(change: impl FnOnce(u32) -> u32) {
 pub(super) struct Run<'a> {
     stream: Cow<'a, Arc<Stream>>,
     sequence: u64,
-    /// Operations taken out of the queue. They run where they are: moving one takes as long as running a small
-    /// one.
+    /// Operations taken out of the queue. They run where they are: moving one takes as long as running a
+    /// small one.
     batch: VecDeque<Item>,
     /// The index in `batch` of the operation to run next.
     next: usize,
@@ -146,8 +146,8 @@ impl<'a> Run<'a> {
         Run { stream, sequence, batch, next: 0 }
     }
 
-    /// Runs operations until all have finished or one waits for another stream that no thread runs: the thread
-    /// has become that stream's runner, and must run it first.
+    /// Runs operations until all have finished or one waits for another stream that no thread runs: the
+    /// thread has become that stream's runner, and must run it first.
     fn go_on(&mut self, turn: &Turn) -> Option<Run<'static>> {
         while self.refill(turn) {
             while let Some(item) = self.batch.get_mut(self.next) {
@@ -174,8 +174,8 @@ impl<'a> Run<'a> {
         let turn = Turn::begin();
         change_depth(|depth| depth + 1);
         let mut run = self;
-        // Each of them waits for the next, and the last for `run`. A list, because thousands of streams may wait
-        // for one another, more than the thread's stack could hold.
+        // Each of them waits for the next, and the last for `run`. A list, because thousands of streams may
+        // wait for one another, more than the thread's stack could hold.
         let mut waiting: Vec<Run<'a>> = Vec::new();
         loop {
             match run.go_on(&turn) {
@@ -214,8 +214,8 @@ impl<'a> Run<'a> {
 }
 
 impl Point {
-    /// Waits for the point unless no thread runs its stream: then the caller becomes the stream's runner up to
-    /// the point.
+    /// Waits for the point unless no thread runs its stream: then the caller becomes the stream's runner up
+    /// to the point.
     fn reach(&self) -> Option<Run<'static>> {
         if self.inside.is_some() {
             self.wait();
@@ -258,8 +258,8 @@ impl Stream {
         }
     }
 
-    /// Settles an operation, and runs it if it is brief and nothing is pending. Otherwise returns the points that
-    /// it must wait for, and whether the caller must wait for its end.
+    /// Settles an operation, and runs it if it is brief and nothing is pending. Otherwise returns the points
+    /// that it must wait for, and whether the caller must wait for its end.
     #[inline]
     fn run_at_once(
         self: &Arc<Self>,
@@ -392,8 +392,8 @@ impl Stream {
         self.drain(self.enqueued.load(Ordering::Acquire));
     }
 
-    /// Runs the stream or waits until all operations up to `sequence` have finished. In a host function, a wait
-    /// that would not end is refused.
+    /// Runs the stream or waits until all operations up to `sequence` have finished. In a host function, a
+    /// wait that would not end is refused.
     pub(super) fn drain(self: &Arc<Self>, sequence: u64) {
         if self.waits_for_caller() && self.progress.completed.load(Ordering::Acquire) < sequence {
             refuse();
@@ -404,8 +404,8 @@ impl Stream {
         }
     }
 
-    /// Waits until all operations up to `sequence` have finished, or until no thread runs the stream. Then the
-    /// caller may become its runner.
+    /// Waits until all operations up to `sequence` have finished, or until no thread runs the stream. Then
+    /// the caller may become its runner.
     fn take_over_before(&self, sequence: u64) -> Option<MutexGuard<'_, Queue>> {
         let mut looked = false;
         while self.progress.completed.load(Ordering::Acquire) < sequence {
@@ -437,8 +437,8 @@ impl Stream {
         }
     }
 
-    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner, for all that is and
-    /// will be queued. `None` if there is nothing to run, or if another thread is running it.
+    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner, for all that is
+    /// and will be queued. `None` if there is nothing to run, or if another thread is running it.
     pub(super) fn take_over(self: &Arc<Self>) -> Option<Run<'_>> {
         let mut queue = lock(&self.queue);
         queue.listed = false;

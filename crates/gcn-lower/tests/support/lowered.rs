@@ -1,5 +1,5 @@
-//! Every kernel of any bytes is refused with a place and a reason, or becomes a function that keeps the rules of
-//! wave IR.
+//! Every kernel of any bytes is refused with a place and a reason, or becomes a function that keeps the rules
+//! of wave IR.
 
 use std::sync::Arc;
 

@@ -97,8 +97,8 @@ impl Building<'_> {
 }
 
 impl Decoder {
-    /// A decoder for a target; `None` if there is no table for it. `wave` is the number of lanes, 32 or 64; it
-    /// decides the size of lane masks.
+    /// A decoder for a target; `None` if there is no table for it. `wave` is the number of lanes, 32 or 64;
+    /// it decides the size of lane masks.
     pub fn new(target: Target, wave: u32) -> Option<Decoder> {
         let wave = if target.generation.has_wave32() { wave } else { 64 };
         let table = table::of_target(target.name, wave)?;

@@ -1,5 +1,5 @@
-//! Registers of image instructions: how many there are follows from the operation, the dimension and the enabled
-//! channels.
+//! Registers of image instructions: how many there are follows from the operation, the dimension and the
+//! enabled channels.
 
 use crate::target::Generation;
 

@@ -298,7 +298,8 @@ pub fn delay(number: u32) -> String {
     if shown.is_empty() { "0".into() } else { shown.join(" | ") }
 }
 
-/// Temporal hint and scope of a memory instruction of gfx12. (RDNA 4 ISA, "Memory scopes and temporal hints".)
+/// Temporal hint and scope of a memory instruction of gfx12. (RDNA 4 ISA, "Memory scopes and temporal
+/// hints".)
 pub fn cache_policy(name: &str, hint: u32, scope: u32) -> String {
     const LOADS: [&str; 7] = ["", "NT", "HT", "LU", "NT_RT", "RT_NT", "NT_HT"];
     const STORES: [&str; 8] = ["", "NT", "HT", "RT_WB", "NT_RT", "RT_NT", "NT_HT", "NT_WB"];

@@ -225,8 +225,8 @@ impl Registers {
         Some(if agpr { Value::Agpr(first) } else { Value::Vgpr(first) })
     }
 
-    /// The scalar register that a number below 128, or a special source above 191, names. Registers of several
-    /// words begin at even numbers or at multiples of 4: lower bits are ignored.
+    /// The scalar register that a number below 128, or a special source above 191, names. Registers of
+    /// several words begin at even numbers or at multiples of 4: lower bits are ignored.
     pub fn scalar(self, number: u32, bits: u16) -> Option<Value> {
         let count = u32::from(bits).div_ceil(32);
         let align = |n: u32| {
@@ -296,8 +296,8 @@ impl Registers {
         Some(Value::Special(special, Part::Whole))
     }
 
-    /// Sources that LLVM's disassembler takes for registers of any class: apertures and conditions. Whether they
-    /// mean anything where only vector registers may stand is not known.
+    /// Sources that LLVM's disassembler takes for registers of any class: apertures and conditions. Whether
+    /// they mean anything where only vector registers may stand is not known.
     pub fn aperture(self, number: u32) -> Option<Value> {
         match number {
             235..=239 | 251..=253 => self.scalar(number, 32),

@@ -1,14 +1,15 @@
 //! Reads the tables of `tables/`.
 //!
 //! A line `encoding` names an encoding, its bits, its fixed bits (`110100@31:26`) and its fields
-//! (`src0@55,39:32`: bits from the highest; `*4`: the value is a multiple; `^1`: these bits of it are inverted).
-//! `any` are bits that the decoder ignores if no field of the opcode covers them; others must be zero.
+//! (`src0@55,39:32`: bits from the highest; `*4`: the value is a multiple; `^1`: these bits of it are
+//! inverted). `any` are bits that the decoder ignores if no field of the opcode covers them; others must be
+//! zero.
 //!
 //! Each other line is an opcode: encoding, number, name, operands and controls in the order of the assembly
-//! text, and the targets that have it if not all of the file's do (`gfx1100:64` for waves of 64 lanes). `any=`,
-//! `zero=` and `one=` are masks of bits that differ from the encoding's rule. An operand is `FIELD:KIND`;
-//! [`Kind`] explains the kinds. After `^` stand the modifiers that it takes: `n` negation, `a` absolute value,
-//! `s` sign extension.
+//! text, and the targets that have it if not all of the file's do (`gfx1100:64` for waves of 64 lanes).
+//! `any=`, `zero=` and `one=` are masks of bits that differ from the encoding's rule. An operand is
+//! `FIELD:KIND`; [`Kind`] explains the kinds. After `^` stand the modifiers that it takes: `n` negation, `a`
+//! absolute value, `s` sign extension.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

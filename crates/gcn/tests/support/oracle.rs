@@ -236,13 +236,13 @@ pub fn is_marked(text: &str) -> bool {
     text.contains("/*")
 }
 
-/// The only instruction of gfx11 and gfx12 for which LLVM 19 writes halves of registers, and negation, which it
-/// does not have.
+/// The only instruction of gfx11 and gfx12 for which LLVM 19 writes halves of registers, and negation, which
+/// it does not have.
 const MOV_B16: &str = "v_mov_b16";
 
 /// What LLVM 19 can read of an instruction that later assemblers write, and compilers use by default: without
-/// upper halves of registers for operands of 16 bits, and with 0 in the sources that the opcode does not have,
-/// where later assemblers write 0x80.
+/// upper halves of registers for operands of 16 bits, and with 0 in the sources that the opcode does not
+/// have, where later assemblers write 0x80.
 fn earlier(case: &[u8]) -> Vec<Vec<u8>> {
     let mut bits = [0; 16];
     let size = case.len().min(12);
@@ -298,8 +298,8 @@ fn remaining(target: &str, wave: u32, differences: Vec<Difference>) -> Vec<Diffe
     left
 }
 
-/// Texts of LLVM that are malformed, and what is meant: in the DPP form of `v_cndmask_b32` on gfx12, the bar of
-/// an absolute value stands after VCC.
+/// Texts of LLVM that are malformed, and what is meant: in the DPP form of `v_cndmask_b32` on gfx12, the bar
+/// of an absolute value stands after VCC.
 const MALFORMED: [(&str, &str); 2] = [(", vcc_lo|", "|, vcc_lo"), (", vcc|", "|, vcc")];
 
 /// LLVM's text as it is meant. After names with addresses in several registers it has two spaces.

@@ -64,8 +64,8 @@ fn advance(block: &mut BlockCtx) {
     }
 }
 
-/// A program that runs block after block. For each, the function tells whether warp 1 ends at once while warp 0
-/// waits at a barrier; then the scheduler continues, and calls the second function where warp 0 ends.
+/// A program that runs block after block. For each, the function tells whether warp 1 ends at once while warp
+/// 0 waits at a barrier; then the scheduler continues, and calls the second function where warp 0 ends.
 pub struct Sweeps<F, G>(pub F, pub G);
 
 impl<F, G> Code for Sweeps<F, G>

@@ -190,7 +190,8 @@ api! {
         let mut copies = Vec::new();
         for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
             let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
-            // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
+            // SAFETY: by the contract of the API, the program guarantees memory that the driver does not
+            // know.
             let copy = unsafe { transfer.check() };
             let copy = copy.ok().flatten().filter(|_| *to != 0 && *from != 0).ok_or(Error::InvalidValue);
             copies.push(copy.inspect_err(|_| failed.set(i))?);

@@ -67,7 +67,8 @@ impl Translator<'_, '_> {
         self.replace(at, entry.replacement(self.target(), self.rocm()));
     }
 
-    /// Removes a word that decorates a declaration in CUDA and has no meaning in HIP. Returns whether it is one.
+    /// Removes a word that decorates a declaration in CUDA and has no meaning in HIP. Returns whether it is
+    /// one.
     pub(super) fn decoration(&mut self, at: usize, name: &str) -> bool {
         let source = self.source;
         if !DECORATIONS.contains(&name) || self.survey.macros.contains(name) {

@@ -157,8 +157,8 @@ fn index(call: &Call<'_>) -> Result<()> {
     call.set(1, call.index_of_device(0)? as u32)
 }
 
-/// The structure of each version begins with whether there are licences and with the number of features, after
-/// which nothing is read.
+/// The structure of each version begins with whether there are licences and with the number of features,
+/// after which nothing is read.
 fn no_licences(call: &Call<'_>) -> Result<()> {
     call.set_beginning(1, &[0; 8]);
     Ok(())

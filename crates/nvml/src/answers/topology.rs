@@ -82,8 +82,8 @@ fn known_scope(scope: u32) -> Result<()> {
     if scope > 1 { Err(Failure::InvalidArgument) } else { Ok(()) }
 }
 
-/// Sets a list to the handles of the devices whose index is wanted. As the manual says, a length of 0 asks for
-/// the length.
+/// Sets a list to the handles of the devices whose index is wanted. As the manual says, a length of 0 asks
+/// for the length.
 fn list(call: &Call<'_>, argument: usize, wanted: impl Fn(usize) -> bool) -> Result<()> {
     let indices = (0..call.inventory()?.devices.len()).filter(|index| wanted(*index));
     let handles: Vec<u64> = indices.map(handle::of_device).collect();

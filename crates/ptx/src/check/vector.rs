@@ -6,8 +6,8 @@ use crate::parser::Parser;
 use super::operand::{Fit, no};
 
 impl Parser<'_> {
-    /// A constant in a vector must be of the kind of its neighbours, as ptxas compares them: an integer is not
-    /// next to a floating-point number or register. Registers of bits are of either kind.
+    /// A constant in a vector must be of the kind of its neighbours, as ptxas compares them: an integer is
+    /// not next to a floating-point number or register. Registers of bits are of either kind.
     pub(super) fn constants_fit(&self, operand: &Operand) -> Fit {
         let number = |item: &Operand| {
             matches!(item.kind, OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_))

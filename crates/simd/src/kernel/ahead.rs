@@ -49,11 +49,12 @@ pub struct Asked {
     pub far: bool,
 }
 
-/// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops. Also
-/// for a later block before the loads with which a block begins, in kernels with stops, whose other regions keep
-/// the processor from seeing those early enough, and in kernels without loops: a warp has many more instructions
-/// for a row than a loop over arrays would have, so the processor sees less far ahead. On a Xeon of Intel's
-/// fourth generation, saxpy of arrays in memory took 0.8 of the time, and of arrays in caches as long as before.
+/// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops.
+/// Also for a later block before the loads with which a block begins, in kernels with stops, whose other
+/// regions keep the processor from seeing those early enough, and in kernels without loops: a warp has many
+/// more instructions for a row than a loop over arrays would have, so the processor sees less far ahead. On a
+/// Xeon of Intel's fourth generation, saxpy of arrays in memory took 0.8 of the time, and of arrays in caches
+/// as long as before.
 pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();

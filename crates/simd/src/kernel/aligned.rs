@@ -25,8 +25,8 @@ impl Known {
     }
 }
 
-/// The address, offset and size of an access that must be aligned. `loose` says that weak accesses of words need
-/// not be.
+/// The address, offset and size of an access that must be aligned. `loose` says that weak accesses of words
+/// need not be.
 fn access(inst: &Inst, loose: bool) -> Option<(Value, i64, u64)> {
     let (mem, bytes, offset) = match inst.op {
         Op::Load { mem, ty, .. } | Op::Store { mem, ty, .. }

@@ -259,8 +259,8 @@ impl Kernel<'_> {
     }
 
     /// Adds the lanes' f32 to one place of global memory: the same sum as one addition after the other gives,
-    /// but one exchange. Additions do not flush while they are summed; if a sum was subnormal, lanes add one by
-    /// one.
+    /// but one exchange. Additions do not flush while they are summed; if a sum was subnormal, lanes add one
+    /// by one.
     fn added_at_once(&mut self, inst: &Inst, mem: MemMode, offset: i32) -> Result<()> {
         const SIZE: i64 = 0x7fff_ffff;
         const SUBNORMAL: i64 = 0x7f_ffff;

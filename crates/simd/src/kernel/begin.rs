@@ -66,8 +66,8 @@ impl Kernel<'_> {
 
     /// The closest of these dominators that runs whenever block `b`'s mask is read.
     ///
-    /// A block that no lane reached is skipped, and the next place may be one that other blocks lead to. If that
-    /// lies between a dominator and `b`, `b` is passed although its dominator was skipped.
+    /// A block that no lane reached is skipped, and the next place may be one that other blocks lead to. If
+    /// that lies between a dominator and `b`, `b` is passed although its dominator was skipped.
     fn mask_beginning(&self, b: usize, dominance: &Dominance) -> Option<usize> {
         let cfg = &self.facts.cfg;
         let runs = |d: usize| {

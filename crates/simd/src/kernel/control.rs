@@ -469,8 +469,8 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Reads the arguments of a divergent branch's edges that an edge emitted before theirs overwrites. A lane
-    /// that leaves a loop takes the parameters of its last round along, not those of the next.
+    /// Reads the arguments of a divergent branch's edges that an edge emitted before theirs overwrites. A
+    /// lane that leaves a loop takes the parameters of its last round along, not those of the next.
     fn read_overwritten(&mut self, targets: &[&BlockCall]) {
         let mut written = BTreeSet::new();
         for to in targets {

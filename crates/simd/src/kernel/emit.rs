@@ -289,8 +289,8 @@ impl Kernel<'_> {
     }
 }
 
-/// Whether some lanes may end while others continue. If a stop may follow, lanes end as soon as nothing is left
-/// for them to do.
+/// Whether some lanes may end while others continue. If a stop may follow, lanes end as soon as nothing is
+/// left for them to do.
 fn leaves_early(func: &Function, cfg: &Cfg, uniformity: &Uniformity, before_stop: &[bool]) -> bool {
     let ends = |b: &usize| matches!(func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
     let at_once = |b: usize| cfg.preds[b].iter().any(|&p| uniformity.divergent[p] && before_stop[p]);

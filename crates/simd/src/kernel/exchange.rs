@@ -1,8 +1,8 @@
 //! Rows that the lanes of a warp access in exchanged places: an index that is a row's, xor one number for all
 //! lanes. Sorting networks and Fourier transforms pair their elements so.
 //!
-//! Whatever the number is, its upper bits choose another row and its lower ones exchange lanes, so the access is
-//! one of a row and a permutation of lanes.
+//! Whatever the number is, its upper bits choose another row and its lower ones exchange lanes, so the access
+//! is one of a row and a permutation of lanes.
 
 use std::collections::BTreeMap;
 

@@ -13,8 +13,8 @@ use crate::ir::Operand;
 const ABOVE: usize = 8;
 
 impl Kernel<'_> {
-    /// A number of lanes, at most half of the warp's, beyond which no lane runs a block; `None` if that is not
-    /// known.
+    /// A number of lanes, at most half of the warp's, beyond which no lane runs a block; `None` if that is
+    /// not known.
     pub fn few_lanes(&self, b: usize) -> Option<usize> {
         if self.per_lane() || self.width().lanes() != self.warp() {
             return None;

@@ -34,8 +34,8 @@ fn counts(op: &Op) -> bool {
     }
 }
 
-/// The values that are represented by their groups' scalars alone: parts of addresses made of others, of uniform
-/// values and of patterns.
+/// The values that are represented by their groups' scalars alone: parts of addresses made of others, of
+/// uniform values and of patterns.
 pub fn grouped(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> BTreeSet<Value> {
     let variation = |v: Value| &uniformity.values[v.index()];
     let candidate = |v: Value| {

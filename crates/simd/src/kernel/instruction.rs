@@ -154,8 +154,8 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// A 64-bit division lane by lane, if more than two warps run together: LLVM would emit an instruction for
-    /// each lane.
+    /// A 64-bit division lane by lane, if more than two warps run together: LLVM would emit an instruction
+    /// for each lane.
     fn divided_each(&mut self, inst: &Inst, args: &[Operand]) -> Result<Option<Operand>> {
         let Op::Int(IntOp::DivS | IntOp::DivU | IntOp::RemS | IntOp::RemU, ty @ Ty::I64) = inst.op else {
             return Ok(None);

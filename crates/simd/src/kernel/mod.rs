@@ -222,7 +222,8 @@ struct Cursor {
     guards: BTreeMap<Value, Operand>,
     /// Values of single lanes in the current block, see [`groups`].
     lanes: BTreeMap<(Value, usize), Operand>,
-    /// Conditions of the current block that one scalar can tell to be the same for all lanes, see [`compare`].
+    /// Conditions of the current block that one scalar can tell to be the same for all lanes, see
+    /// [`compare`].
     sure: BTreeMap<Value, compare::Sure>,
     /// The current mask: the lanes that run the current block.
     mask: Operand,

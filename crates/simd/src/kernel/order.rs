@@ -1,9 +1,10 @@
 //! Orders the operations of AMD code so that fewer vectors live at once.
 //!
-//! AMD's compiler has hundreds of registers for a lane, and begins loads and sums long before their results are
-//! needed. A processor has 16 or 32 vector registers, and LLVM keeps the order of long blocks largely as it is.
-//! If more vectors live in a block than there are registers, the block is reordered from its end: the next
-//! operation chosen is the one that leaves the fewest vectors live. The new order is used if its peak is lower.
+//! AMD's compiler has hundreds of registers for a lane, and begins loads and sums long before their results
+//! are needed. A processor has 16 or 32 vector registers, and LLVM keeps the order of long blocks largely as
+//! it is. If more vectors live in a block than there are registers, the block is reordered from its end: the
+//! next operation chosen is the one that leaves the fewest vectors live. The new order is used if its peak is
+//! lower.
 
 use std::collections::BTreeSet;
 

@@ -2,9 +2,9 @@
 //! the processor, and sums of bytes are exact however they are computed.
 //!
 //! A register of a fragment is a vector of 32 lanes, eight groups of four. Of `a`, a group holds a row, and
-//! the four lanes in it different places along `k`; of `b`, a group holds a column. Of the sums, a group holds
-//! a row, a lane two columns. So a vector of sums keeps its order: for each place along `k`, it needs the
-//! element of `a` of each group in the group's four lanes, and four elements of `b` in all groups.
+//! the four lanes in it different places along `k`; of `b`, a group holds a column. Of the sums, a group
+//! holds a row, a lane two columns. So a vector of sums keeps its order: for each place along `k`, it needs
+//! the element of `a` of each group in the group's four lanes, and four elements of `b` in all groups.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -369,7 +369,8 @@ impl Product<'_> {
     }
 
     /// Begins the sums of bytes of which one operand was changed by 128: a signed `a` was increased, so 128
-    /// times the sum of `b` is subtracted; an unsigned `b` was decreased, so 128 times the sum of `a` is added.
+    /// times the sum of `b` is subtracted; an unsigned `b` was decreased, so 128 times the sum of `a` is
+    /// added.
     fn offsets(&mut self, a: &[Vec<Operand>], b: &[Vec<Operand>], sums: &mut [Sums]) {
         let ty = Type::I32.times(self.lanes);
         let constant = |byte: u8| Operand::int(ty, i64::from(i32::from_ne_bytes([byte; 4])));

@@ -1,8 +1,8 @@
 //! Computes values again after a stop instead of keeping them in the frame, if they follow from the thread's
 //! place, parameters and constants alone.
 //!
-//! A value that comes from the frame is unknown to LLVM. One that is computed again shows what it is: which warps
-//! a guard such as `t < 128` leaves idle, which lanes a mask has, and where an address lies.
+//! A value that comes from the frame is unknown to LLVM. One that is computed again shows what it is: which
+//! warps a guard such as `t < 128` leaves idle, which lanes a mask has, and where an address lies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,8 +93,8 @@ fn above(cfg: &Cfg, stops: &BTreeSet<usize>, b: usize) -> impl Iterator<Item = u
     std::iter::successors(Some(b), |&b| cfg.idom[b].filter(|d| !stops.contains(d)))
 }
 
-/// Where a value that `from` defines is computed again for its uses in `b`: there, or before the outermost loop
-/// around `b` in which no warp stops. `None` if the value comes from that loop.
+/// Where a value that `from` defines is computed again for its uses in `b`: there, or before the outermost
+/// loop around `b` in which no warp stops. `None` if the value comes from that loop.
 fn place(cfg: &Cfg, stops: &BTreeSet<usize>, b: usize, from: usize) -> Option<usize> {
     let calm = |l: &super::cfg::Loop| !stops.iter().any(|&s| l.contains[s]);
     let around = cfg.around(b).map(|(_, l)| l).filter(|l| calm(l));

@@ -52,8 +52,8 @@ impl Sharing {
     ///
     /// Parameters and arguments are joined pair by pair, unless their slots are taken at the same time. Where
     /// a register's value moves to another one, a pair would join two registers, and later pairs of one of
-    /// them would be refused. So pairs of one register come first, as far as registers are known. The others come
-    /// in an arbitrary order, in which most values of a register are joined before such a pair comes.
+    /// them would be refused. So pairs of one register come first, as far as registers are known. The others
+    /// come in an arbitrary order, in which most values of a register are joined before such a pair comes.
     pub fn of(
         func: &Function,
         cfg: &Cfg,

@@ -30,8 +30,8 @@ pub struct Home {
     pub eager: bool,
 }
 
-/// What a stop with a number from here on means: all live lanes are at the barrier where the code resumes with
-/// that number, less this. Within a module only; lower numbers are [`Stop`]'s.
+/// What a stop with a number from here on means: all live lanes are at the barrier where the code resumes
+/// with that number, less this. Within a module only; lower numbers are [`Stop`]'s.
 pub const ARRIVED: i64 = 16;
 
 /// A barrier at which a warp's live lanes wait for the whole block.

@@ -1,10 +1,10 @@
 //! Compiled code that runs all warps of a block from barrier to barrier, and block after block.
 //!
 //! In most kernels with barriers, all warps of a block arrive at the same one. For each stop, a loop over the
-//! warps runs a copy of the code that follows it, without a call per warp. Where a warp waits is then known by
-//! the number that its code returned, and its context is not written. So the contexts are as new when a block
-//! ends, and the next one begins at once. If a warp stops in another way than those before it, the contexts
-//! are brought up to date and the scheduler takes over.
+//! warps runs a copy of the code that follows it, without a call per warp. Where a warp waits is then known
+//! by the number that its code returned, and its context is not written. So the contexts are as new when a
+//! block ends, and the next one begins at once. If a warp stops in another way than those before it, the
+//! contexts are brought up to date and the scheduler takes over.
 
 use std::collections::BTreeSet;
 
@@ -54,12 +54,12 @@ impl Kernel<'_> {
             && self.out.ir.bytes() * (self.out.resumes + 2) <= MOST
     }
 
-    /// The loop, as text to append to the module. The function takes the warps, all of which resume at the same
-    /// place; their frames; where to store the number of the running warp; the flag that the launch has failed;
-    /// and where the number of blocks to run stands, from the current one on, which it reduces. In its result,
-    /// the lower half is the warp that stopped in another way than those before it, and the upper half how it
-    /// stopped, with [`ENDED`] if those before it have ended. It is the number of warps if all have ended, and
-    /// after a failure elsewhere, and [`NOT_RUN`] if nothing has run.
+    /// The loop, as text to append to the module. The function takes the warps, all of which resume at the
+    /// same place; their frames; where to store the number of the running warp; the flag that the launch has
+    /// failed; and where the number of blocks to run stands, from the current one on, which it reduces. In
+    /// its result, the lower half is the warp that stopped in another way than those before it, and the upper
+    /// half how it stopped, with [`ENDED`] if those before it have ended. It is the number of warps if all
+    /// have ended, and after a failure elsewhere, and [`NOT_RUN`] if nothing has run.
     pub fn sweep(&mut self) -> String {
         let mut functions = vec![self.loop_over_warps(), self.parted()];
         if self.facts.flushes {
@@ -382,8 +382,8 @@ struct Region {
     loops: bool,
 }
 
-/// Maximum cost of all warps' code of a region whose loop over the warps is unrolled. The regions that gain are
-/// those of a few operations; LLVM's time grows with each copy.
+/// Maximum cost of all warps' code of a region whose loop over the warps is unrolled. The regions that gain
+/// are those of a few operations; LLVM's time grows with each copy.
 const UNROLLED: usize = 128;
 
 /// The same for all regions of a kernel.
@@ -402,8 +402,8 @@ fn unrolled(regions: &[Region], warps: usize) -> Vec<bool> {
     unrolled
 }
 
-/// About how much code an operation becomes, in instructions on vectors. What follows from the thread's place is
-/// known if the warp's number is.
+/// About how much code an operation becomes, in instructions on vectors. What follows from the thread's place
+/// is known if the warp's number is.
 fn cost(op: &wave::op::Op) -> usize {
     use wave::op::Op;
     match op {

@@ -208,8 +208,8 @@ impl Threads {
         lanes
     }
 
-    /// Divides the lanes in `from`, which dominates `to`, into those that may reach `to`, and those that may not
-    /// but reach an operation between lanes.
+    /// Divides the lanes in `from`, which dominates `to`, into those that may reach `to`, and those that may
+    /// not but reach an operation between lanes.
     fn parting(&self, k: &Facts, from: usize, to: usize, lanes: &Lanes) -> (Lanes, Lanes) {
         let none = vec![0; lanes.len()];
         let add = |old: &mut Lanes, new: &Lanes| old.iter_mut().zip(new).for_each(|(o, n)| *o |= n);

@@ -1,9 +1,9 @@
 //! Several warps as one.
 //!
 //! A warp reads 128 bytes of a row of 32-bit words, and in a loop that moves far it then reads elsewhere: the
-//! memory opens a row for every 128 bytes. Warps that run together read as many times more at each place. They
-//! may do so if no lane can tell: their lanes exchange nothing, and nothing asks for a lane's or a warp's
-//! number.
+//! memory opens a row for every 128 bytes. Warps that run together read as many times more at each place.
+//! They may do so if no lane can tell: their lanes exchange nothing, and nothing asks for a lane's or a
+//! warp's number.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -82,9 +82,9 @@ pub struct Llvm {
 /// time grows with the square of their number.
 const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
-/// For loops over a block's warps, after [`PASSES`]: with a constant number of a warp it is known which guards
-/// leave the warp idle and which lanes a mask has. instcombine must not see constant masks, see `lanes_given` in
-/// `crates/cpu/tests/assembly.rs`.
+/// For loops over a block's warps, after [`PASSES`]: with a constant number of a warp it is known which
+/// guards leave the warp idle and which lanes a mask has. instcombine must not see constant masks, see
+/// `lanes_given` in `crates/cpu/tests/assembly.rs`.
 const UNROLL: &str =
     ",function(loop(loop-unroll-full),sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,simplifycfg,adce)";
 

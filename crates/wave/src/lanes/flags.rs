@@ -1,5 +1,5 @@
-//! Each lane's bit of a mask: the flag that the mask was made of, instead of a shift by the lane's number. Of a
-//! word that is no mask of flags, the bit is read once, where the word is made.
+//! Each lane's bit of a mask: the flag that the mask was made of, instead of a shift by the lane's number. Of
+//! a word that is no mask of flags, the bit is read once, where the word is made.
 
 use std::collections::BTreeMap;
 
@@ -195,7 +195,8 @@ impl Pass {
 }
 
 impl Pass {
-    /// Comparisons of masks with 0 ask the lanes, if these have the flags: then nothing else may need the mask.
+    /// Comparisons of masks with 0 ask the lanes, if these have the flags: then nothing else may need the
+    /// mask.
     fn ask_lanes(&self, func: &mut Function, order: &[Block]) {
         for &b in order {
             let mut out = Vec::new();

@@ -221,7 +221,8 @@ impl Pass {
         }
     }
 
-    /// The whole of two halves without taking them apart; `None` if nothing better than joining them is known.
+    /// The whole of two halves without taking them apart; `None` if nothing better than joining them is
+    /// known.
     fn joined(&mut self, func: &mut Function, low: Value, high: Value, depth: u32) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         // So that a loop's next whole is computed of its last one.

@@ -1,8 +1,8 @@
 //! What flags that are set or clear say about other flags.
 //!
-//! A set of literals is closed by what conjunctions, disjunctions, negations and selections of flags imply, in
-//! both directions, and by what holds for a block's parameters on all edges to it. Only flags whose definitions
-//! dominate a place count there: then it is the same execution of them.
+//! A set of literals is closed by what conjunctions, disjunctions, negations and selections of flags imply,
+//! in both directions, and by what holds for a block's parameters on all edges to it. Only flags whose
+//! definitions dominate a place count there: then it is the same execution of them.
 
 use std::rc::Rc;
 

@@ -1,9 +1,10 @@
 //! Masks and halves of a wave's code, as a compiler for AMD's hardware leaves them, in terms of one lane.
 //!
-//! Such code keeps the lanes that execute in a mask, writes registers of the others back as they were, and has
-//! the halves of 64 bits in registers of their own. Patterns between lanes are lost in all three. This pass
+//! Such code keeps the lanes that execute in a mask, writes registers of the others back as they were, and
+//! has the halves of 64 bits in registers of their own. Patterns between lanes are lost in all three. This
+//! pass
 //!
-//! - joins halves: parameters of blocks, sums with carries and extensions become ones of 64 bits (`halves.rs`),
+//! - joins halves: parameters of blocks, carried sums and extensions become ones of 64 bits (`halves.rs`),
 //! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
 //! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`).
 

@@ -1,8 +1,8 @@
 //! The lanes in which a value is read: selections and conjunctions that decide nothing there are dropped, and
 //! what no lane reads.
 //!
-//! For each value the pass knows flags that are set, and flags that are clear, in every lane in which the value
-//! is read. A flag counts where its definition dominates: then it is the same execution of it.
+//! For each value the pass knows flags that are set, and flags that are clear, in every lane in which the
+//! value is read. A flag counts where its definition dominates: then it is the same execution of it.
 
 use std::rc::Rc;
 
@@ -91,8 +91,8 @@ impl Pass {
         }
     }
 
-    /// What follows from literals and one more; themselves if no lane satisfies them, so that what such a lane
-    /// would read stays.
+    /// What follows from literals and one more; themselves if no lane satisfies them, so that what such a
+    /// lane would read stays.
     fn and(&mut self, all: &[Literal], one: Literal, b: Block) -> Rc<[Literal]> {
         match self.known.close(with(all, one), b) {
             Some(all) => all,
@@ -120,8 +120,8 @@ impl Pass {
         }
     }
 
-    /// What is read of the arguments of an edge: what the parameter's readers say about values from before, and
-    /// about other parameters, whose arguments these are.
+    /// What is read of the arguments of an edge: what the parameter's readers say about values from before,
+    /// and about other parameters, whose arguments these are.
     fn passed(&mut self, func: &Function, b: Block, at: usize, changed: &mut bool) {
         let Some(target) = func.block(b).term.targets().nth(at) else { return };
         let params = &func.block(target.block).params;
@@ -236,7 +236,8 @@ impl Pass {
         has(false).then_some(false)
     }
 
-    /// Reads operands through selections, conjunctions and disjunctions that decide nothing for the operation.
+    /// Reads operands through selections, conjunctions and disjunctions that decide nothing for the
+    /// operation.
     fn forward(&mut self, func: &mut Function, order: &[Block]) {
         for &b in order {
             for inst in &mut func.block_mut(b).insts {
@@ -266,8 +267,8 @@ impl Pass {
         }
     }
 
-    /// What a value is where literals hold. What this pass replaces is not looked into: what it was made of may
-    /// be gone.
+    /// What a value is where literals hold. What this pass replaces is not looked into: what it was made of
+    /// may be gone.
     fn through(&mut self, mut v: Value, flags: &[Literal]) -> Value {
         while let Some(inst) = self.known.made.inst(v) {
             let state = |v: Value| self.known.state(v, flags);

@@ -80,7 +80,8 @@ impl Maker<'_> {
         let others = self.graph.recursive().filter(|&g| !self.graph.together(f, g));
         let keep: BTreeSet<FuncId> = members.iter().copied().chain(others).collect();
         let mut func = inlined_but(self.module, f, &keep);
-        // A continuation is entered from the dispatch, so a call that nothing leads to would become reachable.
+        // A continuation is entered from the dispatch, so a call that nothing leads to would become
+        // reachable.
         unreachable::empty(&mut func);
         let mut align = 8;
         let mut b = 0;

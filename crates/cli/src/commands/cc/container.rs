@@ -1,4 +1,5 @@
-//! The containers that hold device code in an executable: NVIDIA's fat binary for CUDA, clang's bundle for HIP.
+//! The containers that hold device code in an executable: NVIDIA's fat binary for CUDA, clang's bundle for
+//! HIP.
 
 use clang::Arch;
 

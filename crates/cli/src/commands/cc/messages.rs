@@ -11,8 +11,8 @@ pub fn listen(command: &mut Command) {
     command.stderr(Stdio::piped());
 }
 
-/// Passes messages on, and adds what is known of a header that was not found. If clang could not write its output,
-/// which it reports as a crash of its own, returns the reason instead of the dump.
+/// Passes messages on, and adds what is known of a header that was not found. If clang could not write its
+/// output, which it reports as a crash of its own, returns the reason instead of the dump.
 pub fn pass_on(messages: impl io::Read) -> io::Result<Option<String>> {
     let (mut notes, mut unwritten) = (Vec::new(), None);
     for line in io::BufReader::new(messages).split(b'\n') {

@@ -71,8 +71,8 @@ impl<'a> Summary<'a> {
         self.kernels().map(|r| r.processor).fold(0.0, f64::max)
     }
 
-    /// The failures by reason, the most frequent first: reason, count, and an example. A reason that is the same
-    /// each time is complete.
+    /// The failures by reason, the most frequent first: reason, count, and an example. A reason that is the
+    /// same each time is complete.
     fn failures(&self) -> Vec<(String, usize, &'a Row)> {
         let mut by: BTreeMap<(Outcome, String), Vec<&Row>> = BTreeMap::new();
         for row in self.rows.iter().filter(|r| is_failure(r)) {

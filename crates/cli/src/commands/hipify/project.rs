@@ -92,8 +92,8 @@ impl Project {
         Ok(project)
     }
 
-    /// The sources of a compilation database, the headers that they reach below the database's folder, and the
-    /// build files there.
+    /// The sources of a compilation database, the headers that they reach below the database's folder, and
+    /// the build files there.
     pub fn of_commands(database: &Path) -> Result<Self> {
         #[derive(serde::Deserialize)]
         struct Command {
@@ -136,8 +136,8 @@ impl Project {
             );
             open.push(file);
         }
-        // The project's folder contains every source, and the database unless that is in a build folder of its
-        // own elsewhere.
+        // The project's folder contains every source, and the database unless that is in a build folder of
+        // its own elsewhere.
         let Some(sources) = root else { return Ok(Project::default()) };
         let here = tidy(&here);
         let root = match sources.starts_with(&here) {
@@ -200,8 +200,8 @@ impl Project {
         }
     }
 
-    /// Reads what the sources declare, for the translation of the others. What cannot be read is reported when
-    /// it is translated.
+    /// Reads what the sources declare, for the translation of the others. What cannot be read is reported
+    /// when it is translated.
     pub fn read_names(&mut self) {
         let mut names = hipify::Project::default();
         for (file, place) in &self.files {

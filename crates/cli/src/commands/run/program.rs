@@ -1,5 +1,5 @@
-//! What kind of file a program is, as far as it matters to the driver: the loader of a program's libraries must
-//! find ours.
+//! What kind of file a program is, as far as it matters to the driver: the loader of a program's libraries
+//! must find ours.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

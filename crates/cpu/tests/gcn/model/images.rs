@@ -1,6 +1,7 @@
 //! Images, from AMD's instruction set documents ("Vector memory image instructions") and the rules of
 //! sampling that they refer to: texel centres at halves, weights of 256ths, the level of detail as the
-//! logarithm of the longest derivative in texels. Written for numbers that make most steps exact, apart from the texture unit.
+//! logarithm of the longest derivative in texels. Written for numbers that make most steps exact, apart from
+//! the texture unit.
 
 /// The shapes of the images here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -276,7 +276,8 @@ pub fn gfx908(list: &mut Vec<Form>) {
     }));
 }
 
-/// The float of 8 bits that is nearest; the one with an even last bit of two. The NaN if a number is too large.
+/// The float of 8 bits that is nearest; the one with an even last bit of two. The NaN if a number is too
+/// large.
 fn narrowed(v: f32, fraction: u32, bias: i32) -> u64 {
     let numbers = || {
         (0..=255u8).filter(|bits| *bits != 0x80).map(|bits| (bits, f64::from(small(bits, fraction, bias))))
@@ -293,8 +294,8 @@ fn narrowed(v: f32, fraction: u32, bias: i32) -> u64 {
     u64::from(all.iter().copied().find(|bits| all.len() == 1 || bits & 1 == 0).expect("one of them is even"))
 }
 
-/// A float of 8 bits of the Open Compute Project: E5M2, which is the upper half of an f16, or E4M3, which has one
-/// NaN and no infinities.
+/// A float of 8 bits of the Open Compute Project: E5M2, which is the upper half of an f16, or E4M3, which has
+/// one NaN and no infinities.
 fn ocp(bits: u8, five: bool) -> f32 {
     let size = bits & 0x7f;
     let (fraction, bias) = if five { (2, 15) } else { (3, 7) };
