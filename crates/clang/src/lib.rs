@@ -1,6 +1,6 @@
-//! Device code from CUDA and HIP C++: the user's clang ([`Clang`]), the headers of this project ([`headers`]),
-//! and the command that compiles a source for one side and one architecture. `anywarp cc` uses them for whole
-//! programs, hiprtc for sources that a program holds ([`runtime`]).
+//! Device code from CUDA and HIP C++: the user's clang ([`Clang`]), the headers of this project
+//! ([`headers`]), and the command that compiles a source for one side and one architecture. `anywarp cc` uses
+//! them for whole programs, hiprtc for sources that a program holds ([`runtime`]).
 //!
 //! **Architecture invariant:** this crate knows neither the driver nor the interfaces, and runs programs by
 //! `host` alone.
@@ -87,8 +87,8 @@ impl Clang {
         Ok(command)
     }
 
-    /// clang for a pass over a source. `optimisation` is the option that says how much to optimise. With `-S`, the
-    /// pass for an architecture of PTX writes that.
+    /// clang for a pass over a source. `optimisation` is the option that says how much to optimise. With
+    /// `-S`, the pass for an architecture of PTX writes that.
     ///
     /// # Errors
     /// The process may not run programs.

@@ -52,8 +52,8 @@ pub fn is_inside(name: &[u8]) -> bool {
         && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Compiles a source in HIP C++ for an architecture. clang's messages are added to `log`, in which files have the
-/// program's names.
+/// Compiles a source in HIP C++ for an architecture. clang's messages are added to `log`, in which files have
+/// the program's names.
 ///
 /// # Errors
 /// Why the source was not compiled; an empty text if clang has said it.
@@ -107,8 +107,8 @@ impl<'a> Job<'a> {
         self.folder.path().join(headers::FOLDER)
     }
 
-    /// Writes the source, followed by a line for each name expression, which `line` makes of its number and the
-    /// address that it means.
+    /// Writes the source, followed by a line for each name expression, which `line` makes of its number and
+    /// the address that it means.
     fn write_source(&self, file: &str, line: impl Fn(usize, &str) -> String) -> Result<PathBuf> {
         let mut text = b"#line 1 \"".to_vec();
         for byte in &self.source.name {
@@ -137,7 +137,8 @@ impl<'a> Job<'a> {
         Ok(command)
     }
 
-    /// The code. The lines for the name expressions have it contain the instances of templates that they name.
+    /// The code. The lines for the name expressions have it contain the instances of templates that they
+    /// name.
     fn code(&self, output: Output, log: &mut String) -> Result<Vec<u8>> {
         let path = self.write_source("source.hip", |number, address| {
             format!("[[maybe_unused]] static constexpr auto {PREFIX}{number} = {address};")
@@ -163,8 +164,8 @@ impl<'a> Job<'a> {
         Ok(code)
     }
 
-    /// The symbols of the name expressions: a second pass initialises a variable with the address of each, and
-    /// its IR names the symbol.
+    /// The symbols of the name expressions: a second pass initialises a variable with the address of each,
+    /// and its IR names the symbol.
     fn symbols(&self, log: &mut String) -> Result<Vec<Vec<u8>>> {
         let path = self.write_source("names.hip", |number, address| {
             format!("extern \"C\" __device__ __attribute__((used)) const auto {PREFIX}{number} = {address};")

@@ -256,7 +256,8 @@ pub(crate) struct ModuleCode {
     references: Vec<ReferenceInfo>,
 }
 
-/// The size of HIP's `textureReference`, which compilers make a variable of, and where the texture object is in it.
+/// The size of HIP's `textureReference`, which compilers make a variable of, and where the texture object is
+/// in it.
 const TEXTURE_REFERENCE: (u64, u64) = (88, 72);
 
 impl ModuleCode {

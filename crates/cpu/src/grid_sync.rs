@@ -1,13 +1,13 @@
-//! What a cooperative grid knows of the others of its launch, and where its groups meet: `struct mg_info` of AMD's
-//! device library (ROCm-Device-Libs, `ockl/src/cg.cl`), to which a hidden argument points.
+//! What a cooperative grid knows of the others of its launch, and where its groups meet: `struct mg_info` of
+//! AMD's device library (ROCm-Device-Libs, `ockl/src/cg.cl`), to which a hidden argument points.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driver::backend::LaunchRequest;
 
-/// Its words of 64 bits: the address of the word where several grids meet, the grid's number and the number of grids,
-/// the threads of the grids before this one and of all, two words of 32 bits where the groups of this grid meet, and
-/// their number. Behind it is the word where several grids meet.
+/// Its words of 64 bits: the address of the word where several grids meet, the grid's number and the number
+/// of grids, the threads of the grids before this one and of all, two words of 32 bits where the groups of
+/// this grid meet, and their number. Behind it is the word where several grids meet.
 const MEETING: usize = 0;
 const GRIDS: usize = 1;
 const THREADS: usize = 3;

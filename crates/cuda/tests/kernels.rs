@@ -76,7 +76,8 @@ fn vector_add() {
         ];
         call!(cuda.cuLaunchKernel(function, blocks, 1, 1, 128, 1, 1, 0, 0, null_mut(), extra.as_mut_ptr()));
         assert_eq!(cuda.download::<f32>(dc, n as usize), expected, "extra");
-        // A longer buffer is refused (recorded on an H200). In a shorter one the rest is zero, here the count.
+        // A longer buffer is refused (recorded on an H200). In a shorter one the rest is zero, here the
+        // count.
         let dc = clear();
         buffer[16..24].copy_from_slice(&dc.to_le_bytes());
         for (bytes, status) in [(32usize, 701), (24, 0)] {

@@ -174,8 +174,8 @@ fn broken_code_is_refused() {
     });
 }
 
-/// A kernel whose code is for other devices alone: what an H200 answers with runtime 13.0. The launch that nvcc
-/// 13 generates asks for the kernel once and launches what it got each time.
+/// A kernel whose code is for other devices alone: what an H200 answers with runtime 13.0. The launch that
+/// nvcc 13 generates asks for the kernel once and launches what it got each time.
 #[test]
 fn code_for_other_devices_is_no_image() {
     alone("code_for_other_devices_is_no_image", ("ANYWARP_LOG", "off"), |runtime| {

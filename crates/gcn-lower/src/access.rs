@@ -185,7 +185,8 @@ impl At {
     }
 }
 
-/// The number of the first register of an operand, which holds data of memory: a VGPR, or from gfx90a on an AGPR.
+/// The number of the first register of an operand, which holds data of memory: a VGPR, or from gfx90a on an
+/// AGPR.
 pub(crate) fn first_vgpr(inst: &Inst, role: Role) -> Result<u16> {
     match operand(inst, role)?.value {
         Place::Vgpr(first) => Ok(first),

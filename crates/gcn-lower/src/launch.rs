@@ -46,8 +46,9 @@ const HIDDEN: &[(&str, u32, u32, Option<Filled>)] = &[
     ("hidden_queue_ptr", 200, 8, None),
 ];
 
-/// Arguments that cost a launch something, so that it writes them only for kernels whose metadata has them, in all
-/// versions: the buffer for calls of the host, the memory for `malloc`, and what grids know of each other.
+/// Arguments that cost a launch something, so that it writes them only for kernels whose metadata has them,
+/// in all versions: the buffer for calls of the host, the memory for `malloc`, and what grids know of each
+/// other.
 const ASKED: [(&str, Filled); 3] = [
     ("hidden_hostcall_buffer", Filled::Hostcalls),
     ("hidden_heap_v1", Filled::Heap),

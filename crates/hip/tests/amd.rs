@@ -238,8 +238,8 @@ fn grids_wait_for_all_their_groups() {
     }
 }
 
-/// Hidden arguments of AMD's device library: where the groups of a cooperative grid meet, and where it manages
-/// memory for `malloc`.
+/// Hidden arguments of AMD's device library: where the groups of a cooperative grid meet, and where it
+/// manages memory for `malloc`.
 #[test]
 fn device_libraries_find_their_memory() {
     const NAME: &str = "device_libraries_find_their_memory";

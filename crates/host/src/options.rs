@@ -195,7 +195,8 @@ options! {
     /// the folder of the driver library that `anywarp run` uses
     lib: Option<PathBuf> = None, "ANYWARP_LIB", Path, path;
 
-    /// the clang that `anywarp cc` and hiprtc run, as a path or a name in `PATH`; by default the newest in `PATH`
+    /// the clang that `anywarp cc` and hiprtc run, as a path or a name in `PATH`; by default the newest in
+    /// `PATH`
     clang: Option<PathBuf> = None, "ANYWARP_CLANG", Path, path;
 
     /// as in the hardware's driver: device numbers or UUIDs (`GPU-…`)

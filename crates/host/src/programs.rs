@@ -31,8 +31,8 @@ pub fn command(program: &Path) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Waits for a program. None if the process ignores SIGCHLD, so that the system does not keep how its children
-/// ended.
+/// Waits for a program. None if the process ignores SIGCHLD, so that the system does not keep how its
+/// children ended.
 ///
 /// # Errors
 /// The system's.

@@ -1,6 +1,6 @@
 //! Code objects of version 2, which compilers made until 2019 (LLVM's "User Guide for AMDGPU Backend", "Code
-//! Object V2"): the target is in a note, the metadata is YAML, and `amd_kernel_code_t` stands in front of each
-//! kernel's code. All of it is turned into what version 3 has.
+//! Object V2"): the target is in a note, the metadata is YAML, and `amd_kernel_code_t` stands in front of
+//! each kernel's code. All of it is turned into what version 3 has.
 
 use rmpv::Value;
 
@@ -165,7 +165,8 @@ fn kind(name: &str) -> String {
 /// Deepest nesting of values; real metadata has five levels.
 const MAX_DEPTH: usize = 16;
 
-/// A reader of the YAML that LLVM writes: blocks of maps and lists, lists in brackets, plain and quoted scalars.
+/// A reader of the YAML that LLVM writes: blocks of maps and lists, lists in brackets, plain and quoted
+/// scalars.
 struct Yaml<'a> {
     /// Line numbers, columns of the first character, and the rest.
     lines: Vec<(usize, usize, &'a str)>,
