@@ -63,8 +63,6 @@ pub struct Lower<'a> {
     errors: Vec<Error>,
     /// The guard of a pure instruction that is being lowered: results are selected under it.
     select: Option<Value>,
-    /// Whether an instruction before this one waits for a barrier in memory.
-    pub waited: bool,
 }
 
 /// Parameter and result types of a device function in wave. Arrays are passed as generic addresses, and
@@ -149,7 +147,6 @@ impl<'a> Lower<'a> {
             stack: None,
             errors: Vec::new(),
             select: None,
-            waited: false,
         }
     }
 

@@ -114,15 +114,8 @@ pub fn mbarrier(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 /// `mbarrier.init [a], count`: the word holds minus the count twice, and the layout.
-///
-/// Hardware wakes the warps that wait in `try_wait` when the phase completes. Here they read the barrier
-/// again in their next turn, so a warp that has waited too gives them that turn before it makes the barrier
-/// anew.
 fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
     let address = shared_address(l, i, &i.operands[0])?;
-    if l.waited {
-        l.op(Op::Yield, &[]);
-    }
     let count = l.value(&i.operands[1], B32)?;
     let count = l.resize(count, Ty::I64, false);
     let negated = l.op1(Op::IntUn(IntUnOp::Neg, Ty::I64), &[count]);
@@ -175,7 +168,6 @@ fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
     let Some(at) = i.operands.iter().position(|o| o.address().is_some()) else {
         return l.unsupported(i, "it requires an address");
     };
-    l.waited = true;
     let address = shared_address(l, i, &i.operands[at])?;
     let mem = MemMode {
         space: Space::Shared,
