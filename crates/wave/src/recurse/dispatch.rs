@@ -172,7 +172,10 @@ impl Flattened {
         }
         func.block_mut(dispatch).term = Terminator::Switch { index: place, targets: places.targets.clone() };
         let mut making = Making { func, dispatch, overflow, stack, registers, places };
-        making.fill_overflow(overflow, regions.get(&first).map_or(Loc::default(), |r| making.loc_of(r)));
+        // A function that recurses, rather than the kernel that calls it.
+        let named = regions.iter().find(|(id, _)| **id != first).map(|(_, region)| region);
+        let loc = named.or_else(|| regions.get(&first)).map_or(Loc::default(), |r| making.loc_of(r));
+        making.fill_overflow(overflow, loc);
         making.fill_start([start, begin], top, &args, first);
         // The distance that a return goes back, if it is the same for all callers.
         let frames: BTreeSet<u64> = regions.values().map(|r| r.frame).collect();
@@ -231,10 +234,10 @@ impl Making {
         let params = &self.func.block(region.entry).params;
         let types: Vec<Ty> = params.iter().map(|&p| self.func.ty(p)).collect();
         let then = BlockCall { block: region.entry, args: self.registers.hold(&types) };
-        // Each function has a block of its own, so that the fault names it.
-        let (stack, overflow) = (self.stack, self.func.new_block());
+        // One block for all: with one for each function, the kernel `rounds` of tests/ptx/recursion.ptx ended
+        // with a false overflow.
+        let (stack, overflow) = (self.stack, self.overflow);
         let loc = self.loc_of(region);
-        self.fill_overflow(overflow, loc);
         let mut b = self.builder(block, loc);
         let frame = b.iconst(Ty::I64, u128::from(region.frame));
         let end = b.int(IntOp::Add, stack, frame);
