@@ -636,8 +636,8 @@ impl ModuleCode {
         if fault.line.is_some_and(|line| self.program.lacks_source(line))
             && !HINTED.swap(true, Ordering::Relaxed)
         {
-            message += ". Compile with -lineinfo (numba: lineinfo=True) for the source's line, or set ANYWARP_KEEP_PTX to a folder for the \
-                 PTX";
+            message += ". Compile with -lineinfo (numba: lineinfo=True) for the source's line, or set \
+                        ANYWARP_KEEP_PTX to a folder for the PTX";
         }
         Fault { kind: kind_of(fault.kind), message }
     }

@@ -396,22 +396,30 @@ pub fn virtual_devices(base: &DeviceInfo, count: u32) -> Vec<DeviceInfo> {
 }
 
 #[cfg(test)]
+impl DeviceInfo {
+    /// A device without memory or attributes.
+    pub(crate) fn for_tests() -> Self {
+        DeviceInfo {
+            name: String::new(),
+            total_memory: 0,
+            multiprocessors: 1,
+            compute_capability: (8, 6),
+            uuid: [0; 16],
+            pci: (0, 0, 0),
+            clock_khz: 0,
+            amd_target: None,
+            attributes: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_are_written_as_tools_write_them() {
-        let info = DeviceInfo {
-            name: String::new(),
-            total_memory: 0,
-            multiprocessors: 1,
-            compute_capability: (8, 6),
-            uuid: *b"anywarp-cpu-0000",
-            pci: (1, 0x2f, 3),
-            clock_khz: 0,
-            amd_target: None,
-            attributes: Vec::new(),
-        };
+        let info = DeviceInfo { uuid: *b"anywarp-cpu-0000", pci: (1, 0x2f, 3), ..DeviceInfo::for_tests() };
         assert_eq!(info.uuid_text(), "GPU-616e7977-6172-702d-6370-752d30303030");
         assert_eq!(info.bus_id(), "00000001:2F:03.0");
         assert_eq!(parse_pci(&info.bus_id()), Some(info.pci));

@@ -25,8 +25,8 @@ static MADE: AtomicUsize = AtomicUsize::new(0);
 /// Streams, by id, with the green contexts that they were made in.
 struct Assigned {
     streams: BTreeMap<u64, (Weak<Stream>, Arc<Green>)>,
-    /// With so many, those that are gone are removed. It is twice the number that were left the last time, so
-    /// that many streams are not searched at each creation.
+    /// At this length, entries of streams that are gone are removed. It is twice the number that was left the
+    /// last time, so that a creation does not search many streams each time.
     most: usize,
 }
 

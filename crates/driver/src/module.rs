@@ -632,18 +632,7 @@ mod tests {
 
     #[test]
     fn code_for_other_devices_is_told_with_what_to_do() {
-        let info = device::DeviceInfo {
-            name: String::new(),
-            total_memory: 0,
-            multiprocessors: 1,
-            compute_capability: (8, 6),
-            uuid: [0; 16],
-            pci: (0, 0, 0),
-            clock_khz: 0,
-            amd_target: None,
-            attributes: Vec::new(),
-        };
-        let device = Device::new(0, info);
+        let device = Device::new(0, device::DeviceInfo::for_tests());
         let told = |machine_code: &[u32], ptx: &[u32]| {
             no_text(&device, &image::Contents { machine_code: machine_code.into(), ptx: ptx.into() })
         };

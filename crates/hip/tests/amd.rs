@@ -37,13 +37,7 @@ const GFX90A: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.gfx90a.hsaco");
 const FLAGS: usize = 48;
 
 fn ready() -> bool {
-    let ready = Command::new(CLANG).arg("--version").output().is_ok();
-    let missing = format!("{CLANG} is missing: apt-get install clang-19 lld-19");
-    assert!(ready || std::env::var_os("ANYWARP_TEST_LONG").is_none(), "{missing}");
-    if !ready {
-        eprintln!("not run: {missing}");
-    }
-    ready
+    is_there(CLANG)
 }
 
 /// The kernels for a target, as a file in a folder that is deleted at the end.

@@ -7,7 +7,6 @@ mod library;
 mod support;
 
 use std::ffi::{CStr, CString};
-use std::process::Command;
 use std::ptr::{null, null_mut};
 
 use support::*;
@@ -19,13 +18,7 @@ const COMPILATION: u32 = 6;
 const NAME_NOT_VALID: u32 = 10;
 
 fn ready() -> bool {
-    let ready = Command::new(CLANG).arg("--version").output().is_ok();
-    let missing = format!("{CLANG} is missing: apt-get install clang-19 lld-19");
-    assert!(ready || std::env::var_os("ANYWARP_TEST_LONG").is_none(), "{missing}");
-    if !ready {
-        eprintln!("not run: {missing}");
-    }
-    ready
+    is_there(CLANG)
 }
 
 /// A program that is destroyed at the end.

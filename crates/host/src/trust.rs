@@ -238,6 +238,18 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");
     }
 
+    /// A file in a folder that its owner alone can change; all goes with the first.
+    fn library() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path().join("folder");
+        fs::create_dir(&folder).expect("a folder");
+        let file = folder.join("library");
+        fs::write(&file, "x").expect("a file");
+        mode(&folder, 0o755);
+        mode(&file, 0o644);
+        (scratch, folder, file)
+    }
+
     #[test]
     fn files_that_others_can_change_are_not_trusted() {
         let scratch = tempfile::tempdir().expect("a folder");
@@ -285,13 +297,7 @@ mod tests {
 
     #[test]
     fn files_of_other_users_are_not_trusted() {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let folder = scratch.path().join("folder");
-        fs::create_dir(&folder).expect("a folder");
-        let file = folder.join("library");
-        fs::write(&file, "x").expect("a file");
-        mode(&folder, 0o755);
-        mode(&file, 0o644);
+        let (_scratch, folder, file) = library();
         // Only root can give files away, so the test looks at the user's own files as a stranger.
         let stranger = Trusted { user: user().wrapping_add(1) };
         if user() != 0 {
@@ -334,7 +340,7 @@ mod tests {
             bytes.extend(id.to_le_bytes());
         }
         let name = std::ffi::CString::new(path.to_str().expect("a plain name")).expect("a plain name");
-        // SAFETY: NUL-terminated names and so many bytes.
+        // SAFETY: the names end with NUL, and the length is that of the bytes.
         let done = unsafe {
             libc::setxattr(name.as_ptr(), acl::ATTRIBUTE.as_ptr(), bytes.as_ptr().cast(), bytes.len(), 0)
         };
@@ -345,13 +351,7 @@ mod tests {
 
     #[test]
     fn users_and_groups_in_an_access_control_list_count_as_others() {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let folder = scratch.path().join("folder");
-        fs::create_dir(&folder).expect("a folder");
-        let file = folder.join("library");
-        fs::write(&file, "x").expect("a file");
-        mode(&folder, 0o755);
-        mode(&file, 0o644);
+        let (_scratch, folder, file) = library();
         // SAFETY: only returns a number.
         if user() != 0 && unsafe { libc::getegid() } != user() {
             return;

@@ -38,7 +38,7 @@ impl Limit {
     }
 }
 
-/// The part of so many bytes that device memory may take.
+/// How many of the bytes that are left device memory may take.
 fn share_of(left: u64) -> u64 {
     let beside = (left / 4).max(BESIDE.min(left / 2));
     (left - beside) / BLOCK * BLOCK

@@ -62,18 +62,7 @@ mod tests {
     use crate::device::{Device, DeviceInfo};
 
     fn streams(count: usize) -> (Arc<Shared>, Vec<Arc<Stream>>) {
-        let info = DeviceInfo {
-            name: String::new(),
-            total_memory: 0,
-            multiprocessors: 1,
-            compute_capability: (8, 6),
-            uuid: [0; 16],
-            pci: (0, 0, 0),
-            clock_khz: 0,
-            amd_target: None,
-            attributes: Vec::new(),
-        };
-        let (device, shared) = (Device::new(0, info), Arc::new(Shared::default()));
+        let (device, shared) = (Device::new(0, DeviceInfo::for_tests()), Arc::new(Shared::default()));
         let stream = |_| Stream::new(0, Kind::Blocking, 0, &Weak::new(), 1, &device, &shared);
         (Arc::clone(&shared), (0..count).map(stream).collect())
     }

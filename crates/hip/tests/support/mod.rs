@@ -414,3 +414,14 @@ pub fn told_by_process(name: &str, environment: &[(&str, &str)]) -> Option<Strin
 
 /// A null pointer.
 pub const NONE: *const P = null_mut();
+
+/// Whether a clang is there; says what to install if it is not, and fails then with `ANYWARP_TEST_LONG`.
+pub fn is_there(clang: &str) -> bool {
+    let ready = std::process::Command::new(clang).arg("--version").output().is_ok();
+    let missing = format!("{clang} is missing: apt-get install clang-19 lld-19");
+    assert!(ready || std::env::var_os("ANYWARP_TEST_LONG").is_none(), "{missing}");
+    if !ready {
+        eprintln!("not run: {missing}");
+    }
+    ready
+}

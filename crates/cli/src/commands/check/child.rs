@@ -131,8 +131,8 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
     Ok(())
 }
 
-/// Checks one piece of code, before which there were so many kernels of the share; returns the number of its
-/// own.
+/// Checks one piece of code and returns the number of its kernels. `before` is the number of the share's
+/// kernels before it.
 fn check_part(
     part: &Part,
     mut row: Row,

@@ -101,7 +101,8 @@ pub fn examine(program: &OsStr) -> Option<Finding> {
     let mode = meta.mode();
     if mode & libc::S_ISUID != 0 && meta.uid() != user || mode & libc::S_ISGID != 0 && meta.gid() != group {
         return alone(
-            "it has more rights than you (setuid or setgid), and the loader then ignores LD_LIBRARY_PATH and LD_PRELOAD",
+            "it has more rights than you (setuid or setgid), and the loader then ignores LD_LIBRARY_PATH and \
+             LD_PRELOAD",
         );
     }
     // Others need no driver.
@@ -162,7 +163,7 @@ mod tests {
                 matches!(examine(path.as_os_str()), Some(Finding::Alone(told)) if told.contains("setuid"))
             );
         }
-        // Without a loader a program with device code is told of, and others are not.
+        // Of programs without a loader, only those with device code are reported.
         let mut lonely = own[..4096].to_vec();
         let table =
             usize::try_from(u64::from_le_bytes(lonely[32..40].try_into().expect("8"))).expect("64 bits");
