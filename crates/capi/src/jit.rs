@@ -161,17 +161,22 @@ impl Symbols {
     }
 }
 
-/// The `CUjit_option` for a number of `hipJitOption`: the same up to 24, then without the options of
-/// link-time optimisation. `None`: it has no effect, like HIP's two options for AMD's compiler.
+/// `hipJitOption`s (HIP 7.2, `hip/linker_types.h`) that are numbered differently from `CUjit_option`, with
+/// their `CUjit_option`; `None`: an option of AMD's compiler, which has no effect. HIP leaves out the options
+/// of link-time optimisation, after number 24.
+#[rustfmt::skip]
+const HIP_OPTIONS: &[(u32, Option<u32>)] = &[
+    (/* hipJitOptionPositionIndependentCode */ 25, Some(option::POSITION_INDEPENDENT_CODE)),
+    (/* hipJitOptionMinCTAPerSM */ 26, Some(option::MIN_CTA_PER_SM)),
+    (/* hipJitOptionMaxThreadsPerBlock */ 27, Some(option::MAX_THREADS_PER_BLOCK)),
+    (/* hipJitOptionOverrideDirectiveValues */ 28, Some(option::OVERRIDE_DIRECTIVE_VALUES)),
+    (/* hipJitOptionIRtoISAOptExt */ 10_000, None),
+    (/* hipJitOptionIRtoISAOptCountExt */ 10_001, None),
+];
+
+/// The `CUjit_option` for a number of `hipJitOption`.
 fn of_hip(number: u32) -> Option<u32> {
-    match number {
-        25 => Some(option::POSITION_INDEPENDENT_CODE),
-        26 => Some(option::MIN_CTA_PER_SM),
-        27 => Some(option::MAX_THREADS_PER_BLOCK),
-        28 => Some(option::OVERRIDE_DIRECTIVE_VALUES),
-        10_000 | 10_001 => None,
-        _ => Some(number),
-    }
+    HIP_OPTIONS.iter().find(|(hip, _)| *hip == number).map_or(Some(number), |(_, cuda)| *cuda)
 }
 
 impl Jit {

@@ -18,6 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use hwtruth::sample::Turn;
 use support::{ANYWARP, Folder, root, succeed};
 
 fn compile(arguments: &[&str], folder: &Path) -> Output {
@@ -58,24 +59,34 @@ fn run(program: &Path, source: &str, variable: (&str, &str)) {
     }
 }
 
+/// The roads of a program: as CUDA, as HIP with PTX, and as HIP with AMD's code. In the sample it goes one.
 fn program(name: &str) {
+    let [cuda, ptx, amd] = [0, 1, 2].map(|road| Turn::new(road, 3).takes(name));
     let folder = Folder::new(&format!("cc-{name}"));
     let file = root().join("tests/cc").join(format!("{name}.cu"));
     let source = fs::read_to_string(&file).expect("a source");
-    compiled(&["-Wall", &file.to_string_lossy(), "-o", name], &folder.0);
-    for engine in ["compiled", "interpreter"] {
-        run(&folder.0.join(name), &source, ("ANYWARP_ENGINE", engine));
+    let (hip, for_amd) =
+        (directives(&source, "without HIP").is_empty(), directives(&source, "without AMD").is_empty());
+    let (ptx, amd) = (ptx && hip, amd && hip && for_amd);
+    if cuda || !(ptx || amd) {
+        compiled(&["-Wall", &file.to_string_lossy(), "-o", name], &folder.0);
+        for engine in ["compiled", "interpreter"] {
+            run(&folder.0.join(name), &source, ("ANYWARP_ENGINE", engine));
+        }
     }
-    if !directives(&source, "without HIP").is_empty() {
-        return;
-    }
+    let arches = match (ptx, amd) {
+        (true, true) => "compute_80,gfx906",
+        (true, false) => "compute_80",
+        (false, true) => "gfx906",
+        (false, false) => return,
+    };
     for (from, to) in [(file, "program.hip"), (root().join("tests/cc/check.h"), "check.h")] {
         succeed(Command::new(ANYWARP).arg("hipify").arg(from).arg("-o").arg(folder.0.join(to)));
     }
-    let amd = directives(&source, "without AMD").is_empty();
-    let arches = if amd { "compute_80,gfx906" } else { "compute_80" };
     compiled(&["--arch", arches, "program.hip", "-o", "hip"], &folder.0);
-    run(&folder.0.join("hip"), &source, ("ANYWARP_ENGINE", "compiled"));
+    if ptx {
+        run(&folder.0.join("hip"), &source, ("ANYWARP_ENGINE", "compiled"));
+    }
     if amd {
         run(&folder.0.join("hip"), &source, ("ANYWARP_HIP_ARCH", "gfx906"));
     }

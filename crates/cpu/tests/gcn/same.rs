@@ -12,7 +12,7 @@ use grid::Workers;
 
 use super::support::case::{self, Run};
 use super::support::execute::{By, execute};
-use super::{LEVELS, TARGETS, is_long, lowered, ready};
+use super::{LEVELS, TARGETS, engines, lowered, ready};
 
 const CLANG: &str = "clang++-19";
 
@@ -153,15 +153,11 @@ fn one_source_has_the_same_results_everywhere() {
         kernels += runs.len();
         for (i, (form, level)) in all.iter().enumerate() {
             let shown = form.name(level);
-            // In the sample, a file is compiled for two of AMD's targets, and one of them is interpreted.
-            let turn = (i + all.len() - number * 7 % all.len()) % all.len();
-            let engines: &[Engine] = match turn {
-                _ if is_long() || !at.is_empty() => &[Engine::Interpreter, Engine::Compiled],
-                0 => &[Engine::Compiled],
-                13 => &[Engine::Interpreter],
-                _ => continue,
+            let engines = match engines(number, i, all.len()) {
+                _ if !at.is_empty() => &[Engine::Interpreter, Engine::Compiled],
+                some => some,
             };
-            if !shown.contains(&at) {
+            if engines.is_empty() || !shown.contains(&at) {
                 continue;
             }
             let programs = form.programs(file, level, engines, &folder.path().join("object"));

@@ -11,7 +11,7 @@ use super::constants::Long;
 use super::operand::Is;
 use super::{
     Access, Argument, Bin, Block, Callee, Cast, Cmp, Effect, Elem, Fcmp, Global, Inst, Lanes, Likely, Module,
-    Name, Op, Operand, Order, Rmw, Signature, Target, Type, Width,
+    Name, Op, Operand, Order, Place, Rmw, Signature, Target, Type, Width,
 };
 
 /// The code of a function under construction.
@@ -21,8 +21,8 @@ pub struct Body {
     pub blocks: Vec<Block>,
     registers: u32,
     labels: u32,
-    /// Line metadata of loads that have some, by result register.
-    loads: HashMap<u32, u64>,
+    /// The places of loads that have one, by result register.
+    loads: HashMap<u32, Place>,
     /// Masks held as words, each with its vector if the current block has one.
     masks: Vec<(Operand, Option<Operand>)>,
     /// The masks that have a vector.
@@ -56,20 +56,7 @@ pub struct Builder {
     pub width: Width,
 }
 
-/// Smaller metadata numbers belong to the module itself.
-const FIRST_LINE: u64 = 16;
-
 impl Builder {
-    /// The metadata number of a line.
-    pub fn metadata(line: u32) -> u64 {
-        u64::from(line) + FIRST_LINE
-    }
-
-    /// The line of a metadata number.
-    pub fn line_of(metadata: u64) -> Option<u64> {
-        metadata.checked_sub(FIRST_LINE)
-    }
-
     /// Begins a new function and returns the current one.
     pub fn begin(&mut self) -> Body {
         take(&mut self.body)
@@ -198,12 +185,12 @@ impl Builder {
     /// Appends an instruction without a result.
     pub fn push(&mut self, mut op: Op) {
         self.with_vectors(&mut op);
-        let debug = self.debug();
-        self.insts().push(Inst { result: None, op, debug });
+        let place = self.place();
+        self.insts().push(Inst { result: None, op, place });
     }
 
-    fn debug(&self) -> u64 {
-        if self.line == 0 { 0 } else { Self::metadata(self.line) }
+    fn place(&self) -> Place {
+        if self.line == 0 { Place::None } else { Place::Line(self.line) }
     }
 
     /// Replaces masks among the operands by their vectors.
@@ -219,17 +206,17 @@ impl Builder {
         self.with_vectors(&mut op);
         let number = self.body.registers;
         self.body.registers += 1;
-        let mut debug = self.debug();
-        if debug != 0 && matches!(op, Op::Load(..)) {
-            self.body.loads.insert(number, debug);
+        let mut place = self.place();
+        if place != Place::None && matches!(op, Op::Load(..)) {
+            self.body.loads.insert(number, place);
         }
         // The code generator folds a load and its cast into one load at the cast's position.
         if let Op::Cast(Cast::Bitcast, Operand { is: Is::Register(of), .. }, _) = op
-            && debug == 0
+            && place == Place::None
         {
-            debug = self.body.loads.get(&of).copied().unwrap_or(0);
+            place = self.body.loads.get(&of).copied().unwrap_or_default();
         }
-        self.insts().push(Inst { result: Some(Target::Register(number)), op, debug });
+        self.insts().push(Inst { result: Some(Target::Register(number)), op, place });
         number
     }
 
@@ -247,8 +234,8 @@ impl Builder {
             _ => Type::Void,
         };
         debug_assert_ne!(ty, Type::Void, "a named {op:?}");
-        let debug = self.debug();
-        self.insts().push(Inst { result: Some(Target::Name(name)), op, debug });
+        let place = self.place();
+        self.insts().push(Inst { result: Some(Target::Name(name)), op, place });
         Operand::local(ty, name)
     }
 
@@ -388,7 +375,7 @@ impl Builder {
     /// address.
     pub fn alloca(name: Name, ty: Type, count: usize, align: u32) -> (Inst, Operand) {
         let op = Op::Alloca { name, ty, count, align };
-        (Inst { result: None, op, debug: 0 }, Operand::local(Type::PTR, name))
+        (Inst { result: None, op, place: Place::None }, Operand::local(Type::PTR, name))
     }
 
     /// A load with the type's natural alignment.
@@ -460,10 +447,10 @@ impl Builder {
         self.def(returns, op)
     }
 
-    /// A call with line metadata of its own, 0 for none; `no_inline` prevents inlining.
+    /// A call with a place of its own; `no_inline` prevents inlining.
     pub fn call_at(
         &mut self,
-        debug: u64,
+        place: Place,
         callee: Callee,
         returns: Type,
         arguments: impl IntoIterator<Item = Argument>,
@@ -471,7 +458,7 @@ impl Builder {
     ) -> Operand {
         let result = self.call(callee, returns, arguments);
         if let Some(inst) = self.insts().last_mut() {
-            inst.debug = debug;
+            inst.place = place;
             if let Op::Call { no_inline: never, .. } = &mut inst.op {
                 *never = no_inline;
             }

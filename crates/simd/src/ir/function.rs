@@ -1,8 +1,6 @@
 //! Functions, globals, and the module around them.
 
-use std::collections::BTreeSet;
-
-use super::{Constants, Inst, Name, Signature, Type};
+use super::{Constants, Inst, Name, Scope, Signature, Type};
 
 /// A basic block. Its last instruction is the terminator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +62,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// Its attributes.
     pub attributes: Attributes,
-    /// The number of its scope in the debug information; 0 for none.
-    pub scope: u64,
+    /// Its own debug information, if it has any.
+    pub scope: Option<Scope>,
     /// Its code; the first block is the entry.
     pub blocks: Vec<Block>,
 }
@@ -106,12 +104,6 @@ pub struct Module {
 }
 
 impl Module {
-    /// The numbers of all line metadata in use.
-    pub fn debug(&self) -> BTreeSet<u64> {
-        let blocks = self.functions.iter().flat_map(|f| &f.blocks);
-        blocks.flat_map(|b| &b.insts).map(|i| i.debug).collect()
-    }
-
     /// Adds a global unless one with its name exists.
     pub fn global(&mut self, global: Global) {
         if !self.globals.iter().any(|g| g.name == global.name) {

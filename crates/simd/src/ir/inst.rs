@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::{Name, Operand, Type};
+use super::{Name, Operand, Place, Type};
 
 /// Binary operations on operands of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -214,15 +214,15 @@ pub enum Target {
     Name(Name),
 }
 
-/// An instruction with its result and line metadata.
+/// An instruction with its result and its place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inst {
     /// The result's name, if there is a result.
     pub result: Option<Target>,
     /// The operation.
     pub op: Op,
-    /// The line's metadata number; 0 for none.
-    pub debug: u64,
+    /// Where it stands in the source.
+    pub place: Place,
 }
 
 /// An operation and its operands.

@@ -8,6 +8,7 @@
 //! - [`Type`] and [`Operand`] are small and `Copy`. Constants longer than a word are stored in [`Constants`].
 //! - [`Builder`] appends instructions to the current function and numbers their results. It keeps masks as
 //!   words until an instruction needs the vector.
+//! - [`Place`] and [`Scope`] say where an instruction stands in the source.
 //! - [`Function`] and [`Module`] hold the result; [`Module::print`] writes it.
 
 mod builder;
@@ -15,6 +16,7 @@ mod constants;
 mod function;
 mod inst;
 mod intrinsic;
+mod metadata;
 mod operand;
 mod print;
 mod types;
@@ -29,5 +31,6 @@ pub use inst::{
     Access, Argument, Bin, Callee, Cast, Cmp, Effect, Fcmp, Inst, Likely, Note, Op, Order, Rmw, Signature,
     Target,
 };
+pub use metadata::{Place, Processor, Scope};
 pub use operand::{Name, Operand};
 pub use types::{Elem, Lanes, Type, Width};

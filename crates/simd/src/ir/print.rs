@@ -4,18 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use super::constants::{Constants, Long};
+use super::metadata::{FIRST, NOTHING, SECOND, UNROLLED};
 use super::operand::Is;
 use super::{
     Access, Argument, Bin, Block, Callee, Cast, Cmp, Elem, Fcmp, Function, Global, Initialiser, Inst, Likely,
-    Module, Name, Note, Op, Operand, Order, Rmw, Signature, Target, Type,
+    Module, Name, Note, Op, Operand, Order, Processor, Rmw, Signature, Target, Type,
 };
-
-/// Empty metadata, defined in every module, see [`Module::print`].
-const NOTHING: &str = "!0";
-const SECOND: &str = "!1";
-/// The metadata of a loop that is to be unrolled.
-const UNROLLED: &str = "!13";
-const FIRST: &str = "!10";
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,8 +21,8 @@ impl fmt::Display for Name {
 }
 
 impl Module {
-    /// The module's text without attributes and debug information, which the emitter appends.
-    pub fn print(&self) -> String {
+    /// The module's text for a processor.
+    pub fn print(&self, processor: &Processor<'_>) -> String {
         let mut out = String::new();
         for global in &self.globals {
             let _ = writeln!(out, "{}", Shown(global));
@@ -40,12 +34,24 @@ impl Module {
         for declaration in declared {
             let _ = writeln!(out, "declare {declaration}");
         }
+        let _ = writeln!(out, "attributes #0 = {{ {processor} }}");
+        self.metadata(&mut out);
+        out
+    }
+
+    /// Functions as text to append to the module's. They call no intrinsics but those that the module's
+    /// functions call.
+    pub fn print_more(&self, functions: &[Function]) -> String {
+        let mut out = String::new();
+        for function in functions {
+            self.function(function, &mut out, &mut BTreeSet::new());
+        }
         out
     }
 
     /// A function as [`Module::print`] writes it. Adds the declarations of the intrinsics that it calls to
     /// `declared`.
-    pub fn function(&self, function: &Function, out: &mut String, declared: &mut BTreeSet<String>) {
+    pub(super) fn function(&self, function: &Function, out: &mut String, declared: &mut BTreeSet<String>) {
         let a = function.attributes;
         let linkage = if a.internal { "internal " } else { "" };
         let list: Vec<String> = function
@@ -64,8 +70,8 @@ impl Module {
             out.push_str(if set { word } else { "" });
         }
         out.push_str(" #0");
-        if function.scope != 0 {
-            let _ = write!(out, " !dbg !{}", function.scope);
+        if let Some(scope) = function.scope {
+            let _ = write!(out, " !dbg {}", scope.function());
         }
         out.push_str(" {\n");
         self.blocks(&function.blocks, out);
@@ -258,7 +264,7 @@ impl fmt::Display for In<'_, Inst> {
             None => {}
         }
         In(constants, &inst.op).fmt(f)?;
-        if inst.debug != 0 { write!(f, ", !dbg !{}", inst.debug) } else { Ok(()) }
+        inst.place.location().map_or(Ok(()), |at| write!(f, ", !dbg {at}"))
     }
 }
 

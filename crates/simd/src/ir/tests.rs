@@ -15,7 +15,7 @@ fn printed(build: impl FnOnce(&mut Builder)) -> String {
         returns: Signature::One(Type::Void),
         parameters: vec![],
         attributes: Attributes::default(),
-        scope: 0,
+        scope: None,
         blocks: ir.body.blocks,
     };
     let mut text = String::new();

@@ -1,6 +1,5 @@
 //! The module around a kernel: its entry point, the loop over blocks and warps, and the functions it calls.
 
-use std::fmt::Write as _;
 use std::mem::take;
 
 use wave::Ty;
@@ -12,39 +11,10 @@ use super::sweep::{BODY, SETTLE};
 use super::{Kernel, RESUME, RUN_BLOCKS, offset};
 use crate::ir::{
     Access, Argument, Attributes, Bin, Block, Builder, Callee, Cast, Cmp, Function, Global, Initialiser,
-    Name, Note, Op, Operand, Parameter, Signature, Type, Width,
+    Name, Note, Op, Operand, Parameter, Place, Processor, Scope, Signature, Type, Width,
 };
 use crate::lanewise::control_word;
 use crate::target::Target;
-
-/// The module's debug information, except for the lines.
-const LINE_TABLES: &str = "\
-!0 = !{}
-!1 = !{!\"branch_weights\", i32 1, i32 1048575}
-!llvm.dbg.cu = !{!2}
-!llvm.module.flags = !{!3, !8}
-!2 = distinct !DICompileUnit(language: DW_LANG_C, file: !4, emissionKind: LineTablesOnly)
-!3 = !{i32 2, !\"Debug Info Version\", i32 3}
-!4 = !DIFile(filename: \"kernel\", directory: \"\")
-!5 = distinct !DISubprogram(name: \"warp\", file: !4, line: 1, unit: !2, type: !9, spFlags: DISPFlagDefinition)
-!6 = distinct !DISubprogram(name: \"blocks\", file: !4, line: 1, unit: !2, type: !9, spFlags: DISPFlagDefinition)
-!7 = !DILocation(line: 0, scope: !6)
-!8 = !{i32 7, !\"Dwarf Version\", i32 4}
-!9 = !DISubroutineType(types: !0)
-!10 = !{!\"branch_weights\", i32 1048575, i32 1}
-!11 = distinct !DISubprogram(name: \"sweep\", file: !4, line: 1, unit: !2, type: !9, spFlags: DISPFlagDefinition)
-!12 = !DILocation(line: 0, scope: !11)
-!13 = distinct !{!13, !14}
-!14 = !{!\"llvm.loop.unroll.full\"}
-";
-
-/// Metadata numbers in [`LINE_TABLES`]: the scope of a warp's code, the scopes of the loops around it, and
-/// their locations.
-const WARP_SCOPE: u64 = 5;
-const BLOCKS_SCOPE: u64 = 6;
-const IN_BLOCKS: u64 = 7;
-pub(super) const SWEEP_SCOPE: u64 = 11;
-pub(super) const IN_SWEEP: u64 = 12;
 
 /// What an inner function of the module is.
 pub(super) const INLINED: Attributes = Attributes {
@@ -77,23 +47,13 @@ impl Kernel<'_> {
             entry = self.flushing(entry);
         }
         self.out.ir.module.functions.push(entry);
-        let mut text = self.out.ir.module.print();
-        let width = if target.avx512 { "512" } else { "256" };
-        let subnormals =
-            if self.facts.flushes { "\"denormal-fp-math\"=\"preserve-sign,preserve-sign\" " } else { "" };
-        let _ = writeln!(
-            text,
-            "attributes #0 = {{ nounwind null_pointer_is_valid {subnormals}\"prefer-vector-width\"=\"{width}\" \
-             \"min-legal-vector-width\"=\"{width}\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" }}",
-            target.cpu, target.features
-        );
-        // Line tables only: a fault's address then gives its line.
-        text += LINE_TABLES;
-        for (number, line) in
-            self.out.ir.module.debug().into_iter().filter_map(|n| Some((n, Builder::line_of(n)?)))
-        {
-            let _ = writeln!(text, "!{number} = !DILocation(line: {line}, scope: !{WARP_SCOPE})");
-        }
+        let processor = Processor {
+            cpu: target.cpu,
+            features: &target.features,
+            vector_bits: if target.avx512 { 512 } else { 256 },
+            flushes: self.facts.flushes,
+        };
+        let text = self.out.ir.module.print(&processor);
         let sweep = if sweeps { self.sweep() } else { String::new() };
         (text, sweep)
     }
@@ -135,7 +95,7 @@ impl Kernel<'_> {
             returns: Signature::One(Type::I32),
             parameters,
             attributes: INLINED,
-            scope: WARP_SCOPE,
+            scope: Some(Scope::Warp),
             blocks,
         }
     }
@@ -213,7 +173,13 @@ impl Kernel<'_> {
         let index = self.field(WARP, offset::W_INDEX, Type::I32);
         let lanes = self.field(WARP, offset::W_LANES, self.width().bits());
         let arguments = [WARP, FRAME, at, block, index, lanes].map(Argument::from);
-        let code = self.out.ir.call_at(IN_BLOCKS, Callee::Function(BODY), Type::I32, arguments, false);
+        let code = self.out.ir.call_at(
+            Place::In(Scope::Blocks),
+            Callee::Function(BODY),
+            Type::I32,
+            arguments,
+            false,
+        );
         if settles {
             let [arrived, other] = ["arrived", "other"].map(Name::of);
             let known = self.out.ir.icmp_int(Cmp::Uge, code, ARRIVED);
@@ -221,7 +187,13 @@ impl Kernel<'_> {
             self.out.ir.label(arrived);
             let number = self.out.ir.bin_int(Bin::Sub, code, ARRIVED);
             let arguments = [WARP, FRAME, number].map(Argument::from);
-            self.out.ir.call_at(IN_BLOCKS, Callee::Function(SETTLE), Type::Void, arguments, false);
+            self.out.ir.call_at(
+                Place::In(Scope::Blocks),
+                Callee::Function(SETTLE),
+                Type::Void,
+                arguments,
+                false,
+            );
             self.out.ir.ret(Operand::i32(Stop::Barrier as i64));
             self.out.ir.label(other);
         }
@@ -231,7 +203,7 @@ impl Kernel<'_> {
             returns: Signature::One(Type::I32),
             parameters: vec![Parameter::alone(Name::of("warp")), Parameter::alone(Name::of("frame"))],
             attributes: Attributes::default(),
-            scope: BLOCKS_SCOPE,
+            scope: Some(Scope::Blocks),
             blocks: self.out.ir.end(outer),
         }
     }
@@ -256,7 +228,7 @@ impl Kernel<'_> {
         self.out.ir.act("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[0]]);
         let arguments: Vec<Argument> =
             parameters.iter().map(|p| Operand::local(p.ty, p.name).into()).collect();
-        let result = self.out.ir.call_at(0, Callee::Function(inner), returns, arguments, true);
+        let result = self.out.ir.call_at(Place::None, Callee::Function(inner), returns, arguments, true);
         self.out.ir.act("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[1]]);
         self.out.ir.ret(result);
         let blocks = self.out.ir.end(outer);
@@ -266,7 +238,7 @@ impl Kernel<'_> {
             returns: Signature::One(returns),
             parameters,
             attributes: Attributes::default(),
-            scope: 0,
+            scope: None,
             blocks,
         }
     }
@@ -293,7 +265,7 @@ impl Kernel<'_> {
             returns: Signature::One(Type::Void),
             parameters: names.iter().zip(types).map(|(name, ty)| Parameter::new(ty, *name)).collect(),
             attributes: Attributes { internal: true, cold: true, no_inline: true, ..Attributes::default() },
-            scope: 0,
+            scope: None,
             blocks: self.out.ir.end(outer),
         }
     }
@@ -333,7 +305,13 @@ impl Kernel<'_> {
         let run = |ir: &mut Builder, number: Operand, lanes: Operand, on: Name| {
             ir.store(number, index);
             let arguments = [warp, BLOCK, number, lanes].map(Argument::from);
-            let code = ir.call_at(IN_BLOCKS, Callee::Function(names::ONE_WARP), Type::I32, arguments, false);
+            let code = ir.call_at(
+                Place::In(Scope::Blocks),
+                Callee::Function(names::ONE_WARP),
+                Type::I32,
+                arguments,
+                false,
+            );
             let bad = ir.icmp_int(Cmp::Ne, code, 0);
             ir.br_if(bad, failed, on);
         };
@@ -375,7 +353,7 @@ impl Kernel<'_> {
                 Parameter::new(Type::I64, Name::of("count")),
             ],
             attributes: Attributes::default(),
-            scope: BLOCKS_SCOPE,
+            scope: Some(Scope::Blocks),
             blocks,
         }
     }

@@ -100,7 +100,7 @@ impl Kernel<'_> {
             returns: Signature::One(Type::Void),
             parameters: vec![slot_parameter, new_parameter, bits_parameter],
             attributes: ATTRIBUTES,
-            scope: 0,
+            scope: None,
             blocks,
         });
     }
@@ -136,7 +136,7 @@ impl Kernel<'_> {
             returns: Signature::One(self.width().bits()),
             parameters: vec![addresses_parameter, bits_parameter, mask_parameter],
             attributes: Attributes { will_return: true, no_memory: true, ..ATTRIBUTES },
-            scope: 0,
+            scope: None,
             blocks,
         });
     }
@@ -201,7 +201,7 @@ impl Kernel<'_> {
             },
             parameters,
             attributes: Attributes { will_return: true, no_memory, ..ATTRIBUTES },
-            scope: 0,
+            scope: None,
             blocks,
         });
         Ok(Some((name, types)))

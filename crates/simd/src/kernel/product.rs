@@ -150,7 +150,7 @@ impl Kernel<'_> {
             returns: Signature::Several(Rc::clone(types)),
             parameters: parameters.into_iter().map(|(ty, name)| Parameter::new(ty, name)).collect(),
             attributes: ATTRIBUTES,
-            scope: 0,
+            scope: None,
             blocks,
         });
     }

@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use wave::abi::{Stop, WarpCtx};
 use wave::op::BarMode;
 
-use super::module::{IN_SWEEP, INLINED, SWEEP_SCOPE, next_block};
+use super::module::{INLINED, next_block};
 use super::names::{FRAME, WARP};
 use super::stop::{ARRIVED, mode_number};
 use super::{ENDED, Kernel, SWEEP, offset};
 use crate::ir::{
     Access, Argument, Attributes, Bin, Builder, Callee, Cast, Cmp, Elem, Function, Global, Initialiser,
-    Likely, Name, Op, Operand, Order, Parameter, Signature, Type,
+    Likely, Name, Op, Operand, Order, Parameter, Place, Scope, Signature, Type,
 };
 
 /// Maximum size in bytes of all copies together, before LLVM removes what each cannot reach.
@@ -67,13 +67,7 @@ impl Kernel<'_> {
             functions.extend(self.out.ir.module.functions.pop());
             functions.push(outside);
         }
-        let mut text = String::new();
-        // The module already declares these intrinsics.
-        let mut declared = BTreeSet::new();
-        for function in &functions {
-            self.out.ir.module.function(function, &mut text, &mut declared);
-        }
-        text
+        self.out.ir.module.print_more(&functions)
     }
 
     /// The code that begins at each resume point.
@@ -170,7 +164,8 @@ impl Kernel<'_> {
             };
             let arguments =
                 [context, frame, Operand::i32(k as i64), block, number, lanes].map(Argument::from);
-            let code = ir.call_at(IN_SWEEP, Callee::Function(BODY), Type::I32, arguments, false);
+            let code =
+                ir.call_at(Place::In(Scope::Sweep), Callee::Function(BODY), Type::I32, arguments, false);
             // The first warp decides what the others should do.
             let is_first = ir.icmp_int(Cmp::Eq, w, 0);
             let expected = ir.select(is_first, code, before);
@@ -232,7 +227,8 @@ impl Kernel<'_> {
         let [w, code, before, behind]: [Operand; 4] =
             std::array::from_fn(|i| ir.phi(types[i], stopped.iter().map(|s| s[i]).collect()));
         let arguments = [warps, frames, count, w, before, code, behind].map(Argument::from);
-        let answer = ir.call_at(IN_SWEEP, Callee::Function(PARTED), Type::I64, arguments, true);
+        let answer =
+            ir.call_at(Place::In(Scope::Sweep), Callee::Function(PARTED), Type::I64, arguments, true);
         ir.ret(answer);
         Function {
             name: Name::of(SWEEP),
@@ -244,7 +240,7 @@ impl Kernel<'_> {
                 })
                 .to_vec(),
             attributes: Attributes::default(),
-            scope: SWEEP_SCOPE,
+            scope: Some(Scope::Sweep),
             blocks: self.out.ir.end(outer),
         }
     }
@@ -286,7 +282,7 @@ impl Kernel<'_> {
         let context = context_of(ir, warps, i);
         let frame = frame_of(ir, frames, i, frame_size);
         let arguments = [context, frame, number].map(Argument::from);
-        ir.call_at(0, Callee::Function(SETTLE), Type::Void, arguments, false);
+        ir.call_at(Place::None, Callee::Function(SETTLE), Type::Void, arguments, false);
         ir.br(on);
         ir.label(on);
         let next = ir.named(following, Op::Bin(Bin::Add, i, Operand::i64(1)));
@@ -307,7 +303,7 @@ impl Kernel<'_> {
             returns: Signature::One(Type::I64),
             parameters: parameters.map(|(ty, word)| Parameter::new(ty, Name::of(word))).to_vec(),
             attributes: Attributes { internal: true, cold: true, no_inline: true, ..Attributes::default() },
-            scope: 0,
+            scope: None,
             blocks: self.out.ir.end(outer),
         }
     }
@@ -365,7 +361,7 @@ impl Kernel<'_> {
                 Parameter::new(Type::I32, Name::of("number")),
             ],
             attributes: INLINED,
-            scope: 0,
+            scope: None,
             blocks: self.out.ir.end(outer),
         })
     }
