@@ -606,26 +606,32 @@ fn number() -> u64 {
 
 impl ModuleCode {
     /// Finds the lane of a fault in compiled code, which makes one access for all lanes of a warp: the block
-    /// is run again by the interpreter, without effects.
+    /// is run again by the interpreter, without effects. Code may run several blocks of a row as one, and
+    /// names the first.
     fn find_lane(&self, kernel: FuncId, launch: &grid::Launch, fault: &mut grid::Fault) {
         use grid::FaultKind::{IllegalAddress, MisalignedAddress};
         let is_access = matches!(fault.kind, IllegalAddress | MisalignedAddress) && fault.thread.is_none();
         let (Some(block), true) = (fault.block, is_access && launch.cluster.is_none()) else { return };
-        let code = Interpreter::new(Arc::clone(self.program.module_of(kernel)), kernel);
-        let Ok(code) = code.map(|code| code.probing(Probe::new(block, launch.grid))) else { return };
-        let one = grid::Launch {
-            code: &code,
-            grid: [1; 3],
-            cooperative: false,
-            most_workers: None,
-            busy: None,
-            ..*launch
-        };
-        if let Err(found) = self.executor.workers().run(&one)
-            && found.kind == fault.kind
-        {
-            // Compiled code may make a later access first, so the line may be another one.
-            *fault = grid::Fault { block: Some(block), ..*found };
+        let [x, y, z] = block;
+        let row = launch.grid[0].min(x.saturating_add(simd::MOST_TOGETHER));
+        for block in (x..row).map(|x| [x, y, z]) {
+            let code = Interpreter::new(Arc::clone(self.program.module_of(kernel)), kernel);
+            let Ok(code) = code.map(|code| code.probing(Probe::new(block, launch.grid))) else { return };
+            let one = grid::Launch {
+                code: &code,
+                grid: [1; 3],
+                cooperative: false,
+                most_workers: None,
+                busy: None,
+                ..*launch
+            };
+            if let Err(found) = self.executor.workers().run(&one)
+                && found.kind == fault.kind
+            {
+                // Compiled code may make a later access first, so the line may be another one.
+                *fault = grid::Fault { block: Some(block), ..*found };
+                return;
+            }
         }
     }
 

@@ -78,7 +78,7 @@ impl<'a> Job<'a> {
             share: units.div_ceil(u64::from(workers.max(1))),
             next: Aligned(AtomicU64::new(0)),
             ordered: launch.code.waits() || launch.cluster.is_some() || launch.cooperative,
-            stretches: Stretches::new(units, workers),
+            stretches: Stretches::new(units, workers, launch.code.together()),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
             members: Mutex::new(Vec::new()),

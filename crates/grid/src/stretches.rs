@@ -19,19 +19,22 @@ pub(crate) struct Stretches {
     length: u64,
     /// A worker takes this part of what is left of a stretch.
     part: u64,
+    /// A worker takes a multiple of this, unless fewer are left or asked for.
+    together: u64,
     /// How many units of each stretch have been taken.
     taken: [AtomicU64; MAX],
 }
 
 impl Stretches {
-    /// The stretches of so many units for so many workers.
-    pub(crate) fn new(units: u64, workers: u32) -> Stretches {
+    /// The stretches of so many units for so many workers, with so many units that are best taken together.
+    pub(crate) fn new(units: u64, workers: u32, together: u64) -> Stretches {
         let count = workers.clamp(1, MAX as u32);
         Stretches {
             units,
             count,
-            length: units.div_ceil(u64::from(count)),
+            length: rounded(units.div_ceil(u64::from(count)), together),
             part: 4 * u64::from(workers.div_ceil(count)).max(1),
+            together,
             taken: [const { AtomicU64::new(0) }; MAX],
         }
     }
@@ -51,7 +54,8 @@ impl Stretches {
         let mut taken = counter.load(Ordering::Relaxed);
         loop {
             let left = length.checked_sub(taken).filter(|&left| left != 0)?;
-            let count = if alone { left } else { left / self.part }.clamp(1, most.max(1));
+            let part = if alone { left } else { left / self.part }.max(1);
+            let count = rounded(part, self.together).min(left).clamp(1, most.max(1));
             match counter.compare_exchange_weak(taken, taken + count, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some((from + taken, count)),
                 Err(now) => taken = now,
@@ -65,6 +69,11 @@ impl Stretches {
     }
 }
 
+/// The next multiple, or the number itself if that is too large.
+fn rounded(number: u64, of: u64) -> u64 {
+    number.checked_next_multiple_of(of.max(1)).unwrap_or(number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,7 +81,7 @@ mod tests {
     #[test]
     fn workers_begin_in_the_same_place_each_time() {
         for workers in [1, 2, 3, 16, 17, 64] {
-            let (once, again) = (Stretches::new(1000, workers), Stretches::new(1000, workers));
+            let (once, again) = (Stretches::new(1000, workers, 1), Stretches::new(1000, workers, 1));
             for worker in 0..workers {
                 let first = once.take(worker, 1, false).map(|(first, _)| first / once.length);
                 assert_eq!(first, Some(u64::from(worker % once.count)));
@@ -89,12 +98,21 @@ mod tests {
     fn every_unit_is_taken_once() {
         for units in [0, 1, 2, 15, 16, 17, 1000] {
             for workers in [1, 2, 5, 16, 33] {
-                for (most, alone) in [(1, false), (3, true), (u64::MAX, false), (u64::MAX, true)] {
-                    let stretches = Stretches::new(units, workers);
+                let takes = [
+                    (1, false, 1),
+                    (3, true, 4),
+                    (u64::MAX, false, 1),
+                    (u64::MAX, false, 8),
+                    (u64::MAX, true, 1),
+                ];
+                for (most, alone, together) in takes {
+                    let stretches = Stretches::new(units, workers, together);
                     let mut seen = vec![0; units as usize];
                     let mut worker = 0;
                     while let Some((first, count)) = stretches.take(worker, most, alone) {
                         assert!(count <= most);
+                        let whole = count % together == 0 || (first + count) % stretches.length == 0;
+                        assert!(whole || first + count == units || count == most);
                         for unit in first..first + count {
                             seen[unit as usize] += 1;
                         }
@@ -110,7 +128,7 @@ mod tests {
     #[test]
     fn the_largest_grids_are_taken_whole() {
         let units = (u64::from(u32::MAX) >> 1) * 65_535 * 65_535;
-        let stretches = Stretches::new(units, 16);
+        let stretches = Stretches::new(units, 16, 8);
         let mut taken = 0;
         while let Some((first, count)) = stretches.take(3, u64::MAX, true) {
             assert!(first + count <= units);

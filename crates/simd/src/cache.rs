@@ -327,7 +327,8 @@ fn encode(key: &Key, facts: &Facts, object: &[u8]) -> Vec<u8> {
     body.extend(facts.local.to_le_bytes());
     let wide = facts.width == Width::W64;
     let flags = [facts.suspends, facts.keeps_stack, r.per_lane, wide, facts.whole_warps, facts.waits];
-    let flags = flags.iter().rev().fold(r.effort as u64, |all, &f| all << 1 | u64::from(f));
+    let upper = (r.effort as u64) << 8 | u64::from(facts.together);
+    let flags = flags.iter().rev().fold(upper, |all, &f| all << 1 | u64::from(f));
     body.extend(flags.to_le_bytes());
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
     body.extend(object);
@@ -351,12 +352,12 @@ fn decode(key: &Key, bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
         wide: u32_at(32)?,
         scattered: u32_at(36)?,
         per_lane: flags & 4 != 0,
-        effort: *Effort::ALL.get(usize::try_from(flags >> 6).ok()?)?,
+        effort: *Effort::ALL.get(usize::try_from(flags >> 14).ok()?)?,
     };
     let width = if flags & 8 == 0 { Width::W32 } else { Width::W64 };
     let (suspends, keeps_stack, whole_warps) = (flags & 1 != 0, flags & 2 != 0, flags & 16 != 0);
-    let waits = flags & 32 != 0;
-    let facts = Facts { width, whole_warps, frame, local, keeps_stack, suspends, waits, report };
+    let (waits, together) = (flags & 32 != 0, (flags >> 6) as u8);
+    let facts = Facts { width, whole_warps, together, frame, local, keeps_stack, suspends, waits, report };
     Some((facts, body.get(40..)?.to_vec()))
 }
 
@@ -397,6 +398,7 @@ mod tests {
         let facts = Facts {
             width: Width::W64,
             whole_warps: true,
+            together: 8,
             frame: 192,
             local: 48,
             keeps_stack: true,

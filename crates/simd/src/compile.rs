@@ -98,6 +98,7 @@ pub struct Compiled {
 pub(crate) struct Facts {
     pub width: Width,
     pub whole_warps: bool,
+    pub together: u8,
     pub frame: u64,
     pub local: u64,
     pub keeps_stack: bool,
@@ -208,6 +209,7 @@ impl Compiled {
         let facts = Facts {
             width: emitted.width,
             whole_warps: emitted.whole_warps,
+            together: emitted.together,
             frame: emitted.frame as u64,
             local: emitted.local,
             keeps_stack: emitted.keeps_stack,
@@ -286,6 +288,10 @@ impl Code for Compiled {
 
     fn whole_warps(&self) -> bool {
         self.facts.whole_warps
+    }
+
+    fn together(&self) -> u64 {
+        self.facts.together.into()
     }
 
     fn recursive(&self) -> bool {

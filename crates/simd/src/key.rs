@@ -139,13 +139,15 @@ mod tests {
             block: [1, 2, 3],
             small: false,
             clusters: false,
+            across: false,
         };
-        let Specialisation { width: _, warp: _, whole: _, block: _, small: _, clusters: _ } = spec;
+        let Specialisation { width: _, warp: _, whole: _, block: _, small: _, clusters: _, across: _ } = spec;
         let specs = [
             spec,
             Specialisation { block: [3, 2, 1], ..spec },
             Specialisation { small: true, ..spec },
             Specialisation { clusters: true, ..spec },
+            Specialisation { across: true, ..spec },
             Specialisation { width: Width::PAIR, ..spec },
             spec.of_warps(wave::Width::W64),
             Specialisation { whole: true, ..spec },

@@ -331,6 +331,11 @@ pub trait Code: Send + Sync {
     /// Same as for `begin_warp`, which must have been called before.
     unsafe fn end_warp(&self, _warp: &mut WarpCtx) {}
 
+    /// Blocks of a row of the grid that run as one if [`Code::run_blocks`] gets them together.
+    fn together(&self) -> u64 {
+        1
+    }
+
     /// Runs the warp until it stops.
     ///
     /// # Safety

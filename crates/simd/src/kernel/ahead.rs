@@ -27,6 +27,8 @@ const BYTES: i64 = 4096;
 /// Maximum number of prefetched loads per loop. If there are more, most are neighbours that one prefetch
 /// covers (a stencil of seven loads ran a tenth slower).
 const ACCESSES: usize = 4;
+/// Maximum number of loads that are looked at.
+const LOOKED: usize = 32;
 /// The processor's own prefetchers follow strides below this, in bytes.
 const NEAR: u64 = 2048;
 /// Minimum number of lanes whose addresses follow from the first lane's.
@@ -47,6 +49,8 @@ pub struct Asked {
     pub any: bool,
     /// For a loop that reads far from round to round.
     pub far: bool,
+    /// There are such loops, with more loads than are prefetched.
+    pub many: bool,
 }
 
 /// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops.
@@ -59,6 +63,7 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
     let mut types = Vec::new();
+    let mut many = false;
     for (i, l) in cfg.loops.iter().enumerate() {
         let own = |b: usize| cfg.around(b).last().is_some_and(|(_, inner)| inner.header == l.header);
         let insts = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts);
@@ -69,8 +74,10 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
         }
         let rounds = if stops { 1 } else { (OPERATIONS / insts().count().max(1)).clamp(1, ROUNDS) };
         let blocks = l.blocks.iter().copied().filter(|&b| own(b));
-        let Some(loads) = rows(func, uniformity, blocks) else { continue };
+        let loads = rows(func, uniformity, blocks);
+        let prefetched = loads.len() <= ACCESSES;
         for (b, at, address) in loads {
+            let before = types.len();
             let (steps, out) = (BTreeMap::new(), Vec::new());
             let mut walk = Walk { func, cfg, made: &made, l: Some(l), types: &mut types, steps, out };
             let step = match walk.step(address, DEPTH) {
@@ -78,14 +85,20 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
                 Some(Step::By(n)) if n.unsigned_abs() >= NEAR => walk.constant(n.wrapping_mul(rounds as i64)),
                 _ => continue,
             };
+            if !prefetched {
+                types.truncate(before);
+                many = true;
+                break;
+            }
             asked.push((b, at, walk.asking(address, step)));
         }
     }
     let far = !asked.is_empty();
     let stops = func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends());
     if stops || cfg.loops.is_empty() {
-        let loads = rows(func, uniformity, before_stops(func, cfg).into_iter()).unwrap_or_default();
-        for (b, at, address) in loads {
+        let loads = rows(func, uniformity, before_stops(func, cfg).into_iter());
+        let few = loads.len() <= ACCESSES;
+        for (b, at, address) in loads.into_iter().filter(|_| few) {
             let (steps, out) = (BTreeMap::new(), Vec::new());
             let mut walk = Walk { func, cfg, made: &made, l: None, types: &mut types, steps, out };
             let Some(Step::By(step @ 1..)) = walk.step(address, DEPTH) else { continue };
@@ -100,7 +113,7 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> Asked {
     for (b, at, new) in asked.iter().rev() {
         func.blocks[*b].insts.splice(at..at, new.iter().cloned());
     }
-    Asked { any: !asked.is_empty(), far }
+    Asked { any: !asked.is_empty(), far, many }
 }
 
 /// The blocks outside loops that run before any stop, which a warp reaches in its first turn.
@@ -119,13 +132,12 @@ fn before_stops(func: &Function, cfg: &Cfg) -> Vec<usize> {
     order
 }
 
-/// The global loads whose lanes read rows or one value, as block, index and address; `None` if there are too
-/// many.
+/// The global loads whose lanes read rows or one value, as block, index and address; the first ones.
 fn rows(
     func: &Function,
     uniformity: &Uniformity,
     blocks: impl Iterator<Item = usize>,
-) -> Option<Vec<(usize, usize, Value)>> {
+) -> Vec<(usize, usize, Value)> {
     let mut loads: Vec<(usize, usize, Value)> = Vec::new();
     for b in blocks {
         for (at, inst) in func.blocks[b].insts.iter().enumerate() {
@@ -136,13 +148,13 @@ fn rows(
                 && loads.iter().all(|l| l.2 != inst.args[0])
             {
                 loads.push((b, at, inst.args[0]));
-                if loads.len() > ACCESSES {
-                    return None;
+                if loads.len() > LOOKED {
+                    return loads;
                 }
             }
         }
     }
-    Some(loads)
+    loads
 }
 
 /// Maximum number of operations followed back from an address or from a counter's next value.

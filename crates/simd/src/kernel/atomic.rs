@@ -11,6 +11,9 @@ use super::{Kernel, Result};
 use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Rmw, Type};
 use crate::lanewise;
 
+/// The lanes of a warp of PTX; longer ones would make much code.
+const WARP: usize = 32;
+
 /// LLVM's operation for an update, if the processor has it or LLVM expands it to a loop.
 fn keyword(op: AtomOp, ty: AtomTy) -> Option<Rmw> {
     use AtomTy as T;
@@ -346,6 +349,20 @@ impl Kernel<'_> {
             } else {
                 let w = self.vector(v);
                 Ok(self.put("values", i, w))
+            });
+        }
+        // Counters in shared memory, as in histograms: nothing but an addition in memory for each lane.
+        if self.cursor.full && !used && mem.space == Space::Shared && self.width().lanes() == WARP {
+            return self.lane_after_lane(|k, lane| {
+                let at = k.get_from_memory(addresses, Ty::I64, lane);
+                let mut value = |o: &std::result::Result<Operand, Operand>| match o {
+                    Err(s) => *s,
+                    Ok(room) => k.get_from_memory(*room, t, lane),
+                };
+                let zero = Operand::zero(Type::scalar(t));
+                let (b, c) =
+                    (operands.first().map_or(zero, &mut value), operands.get(1).map_or(zero, &mut value));
+                k.update(op, ty, mem.space, at, b, c).map(|_| ())
             });
         }
         let results = used.then(|| self.put("results", 0, Operand::zero(self.width().vector(t))));

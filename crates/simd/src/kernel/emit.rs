@@ -197,8 +197,9 @@ impl<'a> Unit<'a> {
         let in_frame = form.in_frame || !linear && per_lane::in_frame(stops, slotted.len());
         // Per-lane code looks for stops by itself.
         let before_stop = if linear { before_stop(&func, &cfg) } else { vec![false; func.blocks.len()] };
-        let whole_warps =
-            self.spec.whole || self.spec.threads().is_multiple_of(self.spec.width.lanes() as u32);
+        // The last blocks of a row may be fewer than those that run together.
+        let whole_warps = !self.spec.across
+            && (self.spec.whole || self.spec.threads().is_multiple_of(self.spec.width.lanes() as u32));
         let always_full = linear && whole_warps && !leaves_early(&func, &cfg, &uniformity, &before_stop);
         let grouped =
             if linear && !in_frame { groups::grouped(&func, &cfg, &uniformity) } else { BTreeSet::new() };
@@ -279,6 +280,8 @@ impl Kernel<'_> {
             sweep,
             width: self.facts.spec.warp,
             whole_warps: self.facts.spec.whole,
+            together: if self.facts.spec.across { self.facts.spec.width.lanes() / self.warp() } else { 1 }
+                as u8,
             frame,
             local,
             keeps_stack,

@@ -50,6 +50,21 @@ impl Kernel<'_> {
         self.out.ir.load(Type::bits_of(ty.bits() as usize), p)
     }
 
+    /// The same where the lane is a constant: LLVM would not load the element but take the vector apart, which
+    /// costs more instructions.
+    pub fn get_from_memory(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
+        let p = self.element(room, ty, lane);
+        self.out.ir.load_as(Type::bits_of(ty.bits() as usize), p, How { volatile: true, ..How::NATURAL })
+    }
+
+    /// Runs `body` for all lanes one after the other, without a loop. All must be active.
+    pub fn lane_after_lane(
+        &mut self,
+        mut body: impl FnMut(&mut Self, &Lane) -> super::Result<()>,
+    ) -> super::Result<()> {
+        (0..self.width().lanes()).try_for_each(|l| body(self, &Lane(Operand::i64(l as i64))))
+    }
+
     /// Runs `body` for each active lane. At least one lane must be active.
     pub fn each_lane<R>(&mut self, body: impl FnOnce(&mut Self, &Lane) -> R) -> R {
         let word = self.width().bits();

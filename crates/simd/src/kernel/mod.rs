@@ -50,7 +50,7 @@ pub mod uniformity;
 mod value;
 mod warp;
 mod whole;
-mod wide;
+pub mod wide;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -113,6 +113,8 @@ pub struct Emitted {
     pub width: wave::Width,
     /// Whether all lanes of a warp execute, also those without a thread.
     pub whole_warps: bool,
+    /// Blocks side by side that run as one.
+    pub together: u8,
     /// Size of a warp's frame in bytes.
     pub frame: usize,
     /// Minimum local memory per thread in bytes.

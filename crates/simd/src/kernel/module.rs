@@ -277,6 +277,9 @@ impl Kernel<'_> {
         let threads =
             if self.facts.spec.whole { threads.next_multiple_of(self.warp() as u32) } else { threads };
         let (full, rest) = (threads / width.lanes() as u32, threads % width.lanes() as u32);
+        if self.facts.spec.across {
+            return self.run_rows();
+        }
         // The index of a warp in a block, by the number of those that run together.
         let warps_each = (width.lanes() / self.warp()) as i64;
         let [entry, blocks, end, failed, before, warps, next, tail, advance] =
@@ -342,9 +345,92 @@ impl Kernel<'_> {
         }
         ir.label(advance);
         ir.named(left_next, Op::Bin(Bin::Sub, left, Operand::i64(1)));
-        next_block(ir, BLOCK);
+        next_block(ir, BLOCK, Operand::i32(1));
         ir.br(blocks);
         let blocks: Vec<Block> = self.out.ir.end(outer);
+        Self::of_blocks(blocks)
+    }
+
+    /// The loop over groups of blocks side by side, and over the warps of each, which run as one with the same
+    /// warp of the others.
+    fn run_rows(&mut self) -> Function {
+        let width = self.width();
+        let together = (width.lanes() / self.warp()) as i64;
+        let warps = i64::from(self.facts.spec.threads().div_ceil(self.warp() as u32));
+        let [entry, blocks, end, failed, some, full, part, advance] =
+            ["entry", "blocks", "end", "failed", "some", "full", "part", "advance"].map(Name::of);
+        let count = Operand::local(Type::I64, Name::of("count"));
+        let outer = self.out.ir.begin();
+        let ir = &mut self.out.ir;
+        ir.label(entry);
+        let (slot, warp) = Builder::alloca(Name::of("warp"), Type::I8, offset::WARP_SIZE, 64);
+        ir.splice(vec![slot]);
+        let block = ir.offset(warp, offset::W_BLOCK);
+        ir.store(BLOCK, block);
+        let index = ir.offset(warp, offset::W_INDEX);
+        ir.br(blocks);
+        ir.label(blocks);
+        let left_next = Name::of("left.next");
+        let left = ir.phi(Type::I64, vec![(count, entry), (Operand::local(Type::I64, left_next), advance)]);
+        let empty = ir.icmp_int(Cmp::Eq, left, 0);
+        ir.br_if(empty, end, some);
+        ir.label(end);
+        ir.ret(Operand::i32(Stop::Done as i64));
+        ir.label(failed);
+        ir.ret(Operand::i32(Stop::Fault as i64));
+        // As many blocks as are left of the row of the grid, and of those to run.
+        ir.label(some);
+        let x = ir.offset(BLOCK, offset::CTAID);
+        let x = ir.load(Type::I32, x);
+        let size = ir.offset(BLOCK, offset::NCTAID);
+        let size = ir.load_as(Type::I32, size, UNCHANGING);
+        let row = ir.bin(Bin::Sub, size, x);
+        let row = ir.cast(Cast::ZExt, row, Type::I64);
+        let least = |ir: &mut Builder, a: Operand, b: Operand| {
+            let less = ir.icmp(Cmp::Ult, a, b);
+            ir.select(less, a, b)
+        };
+        let here = least(ir, left, row);
+        let here = least(ir, here, Operand::i64(together));
+        let whole = ir.icmp_int(Cmp::Eq, here, together);
+        ir.br_if(whole, full, part);
+        let over_warps = |ir: &mut Builder, lanes: Operand, from: Name, words: [&'static str; 2]| {
+            let [run, following] = words.map(Name::of);
+            let next = Name { word: words[0], number: Some(1) };
+            ir.br(run);
+            ir.label(run);
+            let again = Operand::local(Type::I32, following);
+            let w = ir.phi(Type::I32, vec![(Operand::i32(0), from), (again, next)]);
+            ir.store(w, index);
+            let arguments = [warp, BLOCK, w, lanes].map(Argument::from);
+            let callee = Callee::Function(names::ONE_WARP);
+            let code = ir.call_at(Place::In(Scope::Blocks), callee, Type::I32, arguments, false);
+            let bad = ir.icmp_int(Cmp::Ne, code, 0);
+            ir.br_if(bad, failed, next);
+            ir.label(next);
+            let following = ir.named(following, Op::Bin(Bin::Add, w, Operand::i32(1)));
+            let more = ir.icmp_int(Cmp::Ult, following, warps);
+            ir.br_if(more, run, advance);
+        };
+        ir.label(full);
+        over_warps(ir, Operand::int(width.bits(), -1), full, ["full.warps", "full.next"]);
+        ir.label(part);
+        let lanes = ir.bin_int(Bin::Mul, here, self.facts.spec.warp.lanes() as i64);
+        let gone = ir.bin(Bin::Sub, Operand::i64(width.lanes() as i64), lanes);
+        let gone = ir.cast(Cast::ZExt, gone, width.bits());
+        let lanes = ir.bin(Bin::LShr, Operand::int(width.bits(), -1), gone);
+        over_warps(ir, lanes, part, ["part.warps", "part.next"]);
+        ir.label(advance);
+        ir.named(left_next, Op::Bin(Bin::Sub, left, here));
+        let here = ir.cast(Cast::Trunc, here, Type::I32);
+        next_block(ir, BLOCK, here);
+        ir.br(blocks);
+        let blocks: Vec<Block> = self.out.ir.end(outer);
+        Self::of_blocks(blocks)
+    }
+
+    /// The entry point of a kernel without stops.
+    fn of_blocks(blocks: Vec<Block>) -> Function {
         Function {
             name: Name::of(RUN_BLOCKS),
             returns: Signature::One(Type::I32),
@@ -359,9 +445,10 @@ impl Kernel<'_> {
     }
 }
 
-/// Advances to the next block: the axes are the digits of a number, x the lowest.
-pub(super) fn next_block(ir: &mut Builder, block: Operand) {
-    let mut carry = Operand::i32(1);
+/// Advances by a number of blocks, at most to the end of a row: the axes are the digits of a number, x the
+/// lowest.
+pub(super) fn next_block(ir: &mut Builder, block: Operand, by: Operand) {
+    let mut carry = by;
     for axis in [0, 1] {
         let place = ir.offset(block, offset::axis(offset::CTAID, axis));
         let size = ir.offset(block, offset::axis(offset::NCTAID, axis));

@@ -75,8 +75,13 @@ pub struct Work {
     widen: Widen,
     /// Bytes of the processor's vector registers.
     registers: usize,
+    /// Whether warps of several blocks may run together. The lanes at the edge of a grid seldom all take part,
+    /// which costs little only if the processor has masks.
+    across: bool,
     /// Whether loads that move far each round were found.
     far: bool,
+    /// The same, in loops with too many to prefetch.
+    many: bool,
     /// The control-flow graph while it is valid.
     cfg: Option<Cfg>,
     /// The analyses while they are valid.
@@ -117,7 +122,18 @@ impl Work {
     /// The state before the first pass.
     pub fn new(kernel: FuncId, spec: Specialisation, widen: Widen, avx512: bool) -> Work {
         let registers = wide::registers(avx512);
-        Work { kernel, spec, widen, registers, far: false, cfg: None, facts: None, waits: Waits::default() }
+        Work {
+            kernel,
+            spec,
+            widen,
+            registers,
+            across: avx512 || matches!(widen, Widen::Always(_)),
+            far: false,
+            many: false,
+            cfg: None,
+            facts: None,
+            waits: Waits::default(),
+        }
     }
 
     fn graph(&mut self, func: &Function) -> Result<&Cfg> {
@@ -239,7 +255,7 @@ fn one_number(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let facts = work.analyses(func)?;
     let asked = ahead::ask(func, &facts.cfg, &facts.uniformity);
-    work.far = asked.far;
+    (work.far, work.many) = (asked.far, asked.many);
     if !asked.any {
         work.facts = Some(facts);
     }
@@ -249,7 +265,7 @@ fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let wanted = match work.widen {
         Widen::Never => false,
-        Widen::WhereFar => work.far,
+        Widen::WhereFar => work.far || work.many && work.across,
         Widen::Always(_) => true,
     };
     if !wanted {
@@ -262,8 +278,16 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         Widen::WhereFar => wide::most(func, &narrow.cfg, &narrow.uniformity, work.registers),
         Widen::Always(most) => most,
     };
-    for warps in wide::COUNTS.into_iter().filter(|&warps| warps <= most && wide::divides(&work.spec, warps)) {
-        let spec = Specialisation { width: Width::warps(warps), ..work.spec };
+    let far = work.far || work.widen != Widen::WhereFar;
+    let across = work.across && most > 1 && wide::may_go_across(func, &narrow.cfg, &work.spec);
+    let groups =
+        [true, false].into_iter().filter(|&a| across || !a).flat_map(|a| wide::COUNTS.map(|n| (a, n)));
+    // Many rows of one block stand in each other's way: planes and rows often are powers of two apart.
+    for (across, warps) in groups.filter(|&(across, warps)| warps <= most && (across || far)) {
+        let spec = Specialisation { width: Width::warps(warps), across, ..work.spec };
+        if !across && !wide::divides(&work.spec, warps) {
+            continue;
+        }
         let wide = Analyses::of(func, &spec)?;
         if matches!(work.widen, Widen::Always(_)) || wide::keeps(&narrow.uniformity, &wide.uniformity) {
             work.spec = spec;

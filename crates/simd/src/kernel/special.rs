@@ -1,7 +1,7 @@
 //! Special registers: the position of a thread in its block, grid and cluster.
 
-use wave::Inst;
 use wave::op::SReg;
+use wave::{Inst, Ty};
 
 use super::names::{BLOCK, INDEX};
 use super::value::Rep;
@@ -42,7 +42,8 @@ impl Kernel<'_> {
                         Rep::Pattern { base: v, guarded: None }
                     }
                 } else {
-                    let lanes = self.out.ir.lane_numbers();
+                    let each = self.facts.spec.lanes_of_block();
+                    let lanes = self.out.ir.lanes(Ty::I32, |l| (l % each) as i64);
                     let t = self.out.ir.splat(thread);
                     let t = self.out.ir.bin(Bin::Add, t, lanes);
                     Rep::Vector(split(self, t))
@@ -54,6 +55,16 @@ impl Kernel<'_> {
             SReg::NtidX => Rep::Uniform(Operand::i32(i64::from(nx))),
             SReg::NtidY => Rep::Uniform(Operand::i32(i64::from(ny))),
             SReg::NtidZ => Rep::Uniform(Operand::i32(i64::from(nz))),
+            SReg::CtaidX if variation.is_pattern() => {
+                Rep::Pattern { base: self.field(BLOCK, o::CTAID, Type::I32), guarded: None }
+            }
+            SReg::CtaidX if !variation.is_uniform() => {
+                let each = self.facts.spec.lanes_of_block();
+                let first = self.field(BLOCK, o::CTAID, Type::I32);
+                let first = self.out.ir.splat(first);
+                let steps = self.out.ir.lanes(Ty::I32, |l| (l / each) as i64);
+                Rep::Vector(self.out.ir.bin(Bin::Add, first, steps))
+            }
             SReg::CtaidX => uniform(self, o::CTAID, Type::I32),
             SReg::CtaidY => uniform(self, o::axis(o::CTAID, 1), Type::I32),
             SReg::CtaidZ => uniform(self, o::axis(o::CTAID, 2), Type::I32),

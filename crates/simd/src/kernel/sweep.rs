@@ -218,7 +218,7 @@ impl Kernel<'_> {
         let stop = has_failed(ir, failed);
         ir.br_if(stop, failure, another);
         ir.label(another);
-        next_block(ir, block);
+        next_block(ir, block, Operand::i32(1));
         ir.br(from(0));
         ir.label(failure);
         ir.ret(count);

@@ -198,6 +198,9 @@ pub struct Specialisation {
     pub small: bool,
     /// The launch asks for clusters; otherwise every block is its own cluster.
     pub clusters: bool,
+    /// The warps that run together are one of each of several blocks that follow each other in x, not several
+    /// of one block. The code generator may choose so.
+    pub across: bool,
 }
 
 impl Specialisation {
@@ -207,7 +210,7 @@ impl Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
         let small = grid.iter().zip(&block).all(below);
         let (width, warp) = (Width::WARP, wave::Width::W32);
-        Specialisation { width, warp, whole: false, block, small, clusters: false }
+        Specialisation { width, warp, whole: false, block, small, clusters: false, across: false }
     }
 
     /// The same for a launch with or without clusters.
@@ -221,6 +224,11 @@ impl Specialisation {
     #[must_use]
     pub fn of_warps(self, warp: wave::Width) -> Specialisation {
         Specialisation { width: Width::of(warp), warp, ..self }
+    }
+
+    /// The lanes that run together and belong to one block.
+    pub fn lanes_of_block(&self) -> usize {
+        if self.across { self.warp.lanes() } else { self.width.lanes() }
     }
 
     /// Threads per block.
@@ -560,11 +568,11 @@ impl Uniformity {
 
 fn special(reg: SReg, spec: &Specialisation) -> Variation {
     let [nx, ny, nz] = spec.block.map(|d| d.max(1) as usize);
-    let all = spec.width.lanes();
+    let all = spec.lanes_of_block();
     let by_lane = |offset: &dyn Fn(usize) -> usize, max: usize| Variation {
         zeros: 0,
         max: Some(max as u64),
-        ..Variation::with(all, (0..all).map(|l| offset(l) as i64))
+        ..Variation::with(spec.width.lanes(), (0..spec.width.lanes()).map(|l| offset(l % all) as i64))
     };
     // The number of low bits of a lane's number.
     let bits = all.trailing_zeros();
@@ -594,6 +602,10 @@ fn special(reg: SReg, spec: &Specialisation) -> Variation {
         SReg::NtidX => uniform(nx as u64),
         SReg::NtidY => uniform(ny as u64),
         SReg::NtidZ => uniform(nz as u64),
+        SReg::CtaidX if spec.across => Variation {
+            max: Some(limit(nx)),
+            ..Variation::with(spec.width.lanes(), (0..spec.width.lanes()).map(|l| (l / all) as i64))
+        },
         SReg::CtaidX | SReg::NctaidX => uniform(limit(nx)),
         SReg::CtaidY | SReg::NctaidY => uniform(limit(ny)),
         SReg::CtaidZ | SReg::NctaidZ => uniform(limit(nz)),

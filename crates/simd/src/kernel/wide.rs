@@ -4,10 +4,13 @@
 //! memory opens a row for every 128 bytes. Warps that run together read as many times more at each place.
 //! They may do so if no lane can tell: their lanes exchange nothing, and nothing asks for a lane's or a
 //! warp's number.
+//!
+//! They are several warps of a block, or, if a block's rows are one warp long, the same warp of several blocks
+//! side by side (*across*): several warps of such a block would read 128 bytes in each of several rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wave::op::{Op, SReg};
+use wave::op::{Op, SReg, Space};
 use wave::{Function, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
@@ -17,6 +20,9 @@ use crate::ir::Width;
 
 /// The numbers of warps that may run together, most first.
 pub const COUNTS: [u16; 3] = [8, 4, 2];
+
+/// The most blocks that run as one.
+pub const MOST_TOGETHER: u32 = COUNTS[0] as u32;
 
 /// The number of warps that may run together by the kernel's number of operations: longer vectors take longer
 /// to compile, most of all on paths where lanes differ.
@@ -53,6 +59,35 @@ pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
     blocks.all(|b| !matches!(b.term, Terminator::Trap) && !b.insts.iter().any(|i| tells(&i.op)))
 }
 
+/// Whether the same warp of several blocks may run as one: a block's rows are one warp long, and its code has
+/// nothing of the block's own but its place in the grid. To be asked after [`may_widen`].
+pub fn may_go_across(func: &Function, cfg: &Cfg, spec: &Specialisation) -> bool {
+    let of_block = |op: &Op| match op {
+        Op::Special(reg) => !matches!(
+            reg,
+            SReg::TidX
+                | SReg::TidY
+                | SReg::TidZ
+                | SReg::NtidX
+                | SReg::NtidY
+                | SReg::NtidZ
+                | SReg::CtaidX
+                | SReg::CtaidY
+                | SReg::CtaidZ
+                | SReg::NctaidX
+                | SReg::NctaidY
+                | SReg::NctaidZ
+        ),
+        Op::Load { mem, .. } | Op::Store { mem, .. } | Op::Atom { mem, .. } => {
+            matches!(mem.space, Space::Shared | Space::Local | Space::Generic)
+        }
+        op => !op.is_pure() && !matches!(op, Op::Prefetch(_)),
+    };
+    let rows = spec.warp == wave::Width::W32 && !spec.whole && spec.block[0] == 32;
+    let mut blocks = cfg.order.iter().map(|&b| &func.blocks[b]);
+    rows && !spec.clusters && !blocks.any(|b| b.insts.iter().any(|i| of_block(&i.op)))
+}
+
 /// Whether blocks consist of whole groups of this many warps of 32 lanes.
 pub fn divides(spec: &Specialisation, warps: u16) -> bool {
     let one = spec.warp == wave::Width::W32;
@@ -73,14 +108,15 @@ pub fn most(func: &Function, cfg: &Cfg, uniformity: &Uniformity, registers: usiz
     COUNTS.into_iter().find(fits).unwrap_or(2)
 }
 
-/// The bytes of each lane's values that live at one point of a loop with a prefetch. Values that are the same
+/// The bytes of each lane's values that live at one point of a loop with a prefetch, or of any loop where
+/// none has one. Values that are the same
 /// for all lanes, or follow from the first lane's, do not count, and neither do loaded ones with one use: it
 /// can be their load.
 fn live_in_far_loops(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> usize {
     let is_far = |b: &usize| func.blocks[*b].insts.iter().any(|i| matches!(i.op, Op::Prefetch(_)));
-    let loops: Vec<_> = cfg.loops.iter().filter(|l| l.blocks.iter().any(is_far)).collect();
+    let mut loops: Vec<_> = cfg.loops.iter().filter(|l| l.blocks.iter().any(is_far)).collect();
     if loops.is_empty() {
-        return 0;
+        loops = cfg.loops.iter().collect();
     }
     let live = stop::live_in(func, cfg);
     let mut uses: BTreeMap<Value, usize> = BTreeMap::new();
