@@ -1,10 +1,11 @@
 /*
- * Anywarp's declaration of the CUDA runtime, version 13.0: the functions of C.
+ * Anywarp's declaration of the CUDA runtime, version 13.0: the functions of C. Those of 13.1 and 13.2 are in
+ * `cuda_runtime_since_13_1.h`.
  *
  * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
  * this file calls the library in the same way as one compiled with any other header of the same version. The
- * library also exports functions that this file does not declare (interoperation with graphics, external
- * memory, green contexts).
+ * library also exports functions that these files do not declare (interoperation with graphics, external
+ * memory).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -410,6 +411,8 @@ cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t objec
 #ifdef __cplusplus
 }
 #endif
+
+#include <cuda_runtime_since_13_1.h>
 
 static __inline__ struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
     struct cudaExtent v = {width, height, depth};

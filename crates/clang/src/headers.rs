@@ -48,6 +48,7 @@ const FILES: &[(&str, &str)] = embedded! {
     "cuda_pipeline.h"
     "cuda_runtime.h"
     "cuda_runtime_api.h"
+    "cuda_runtime_since_13_1.h"
     "driver_types.h"
     "hip/driver_types.h"
     "hip/hip_api_since_6_4.h"

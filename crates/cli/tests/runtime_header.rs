@@ -1,5 +1,5 @@
-//! `include/cuda_runtime_api.h` beside the tables of crates/cudart: functions with the same numbers of
-//! parameters, status codes, and the layout of `cudaDeviceProp`.
+//! `include/cuda_runtime_api.h`, with what it includes, beside the tables of crates/cudart: functions with the
+//! same numbers of parameters, status codes, and the layout of `cudaDeviceProp`.
 
 mod support;
 
@@ -54,17 +54,19 @@ fn defined() -> BTreeMap<String, usize> {
     all
 }
 
-/// The functions that the header declares, with their numbers of parameters.
+/// The functions that the headers declare, with their numbers of parameters.
 fn declared() -> BTreeMap<String, usize> {
-    let text = read("include/cuda_runtime_api.h");
-    let from = text.find("extern \"C\" {").expect("the functions");
-    let functions = &text[from..text.rfind("#ifdef __cplusplus").expect("their end")];
     let mut all = BTreeMap::new();
-    for statement in functions.split(';') {
-        let Some((head, list)) = statement.split_once('(') else { continue };
-        let name = head.rsplit([' ', '*', '\n']).next().expect("a name");
-        if name.starts_with("cuda") || name.starts_with("__cuda") {
-            all.insert(name.to_owned(), parameters(list));
+    for header in ["include/cuda_runtime_api.h", "include/cuda_runtime_since_13_1.h"] {
+        let text = read(header);
+        let from = text.find("extern \"C\" {").expect("the functions");
+        let functions = &text[from..text.rfind("#ifdef __cplusplus").expect("their end")];
+        for statement in functions.split(';') {
+            let Some((head, list)) = statement.split_once('(') else { continue };
+            let name = head.rsplit([' ', '*', '\n']).next().expect("a name");
+            if name.starts_with("cuda") || name.starts_with("__cuda") {
+                all.insert(name.to_owned(), parameters(list));
+            }
         }
     }
     all
