@@ -21,8 +21,8 @@ const STATUS: u32 = 1000;
 
 /// `step` appends its number to a log, whose first word counts. Then it launches what a list names, unless
 /// the first number of the list, which it lowers, is 0; the second one is the number of launches, each a
-/// graph and a stream. It records statuses other than 0. `wait` launches a graph and spins until a word is
-/// set, by `set`.
+/// graph and a stream. It records statuses other than 0. `wait` launches a graph into a stream and spins until
+/// a word is set, by `set`.
 const KERNELS: &str = "
 .version 8.0
 .target sm_52
@@ -62,11 +62,11 @@ LOOP:
 END:
     ret;
 }
-.visible .entry wait(.param .u64 graph, .param .u64 word)
+.visible .entry wait(.param .u64 graph, .param .u64 stream, .param .u64 word)
 {
-    .reg .pred %p; .reg .b32 %v; .reg .b64 %g, %at; .param .b64 a, b; .param .b32 c;
-    ld.param.u64 %g, [graph]; ld.param.u64 %at, [word];
-    st.param.b64 [a], %g; st.param.b64 [b], 0x0200000000000000; call (c), start, (a, b);
+    .reg .pred %p; .reg .b32 %v; .reg .b64 %g, %s, %at; .param .b64 a, b; .param .b32 c;
+    ld.param.u64 %g, [graph]; ld.param.u64 %s, [stream]; ld.param.u64 %at, [word];
+    st.param.b64 [a], %g; st.param.b64 [b], %s; call (c), start, (a, b);
 AGAIN:
     ld.volatile.u32 %v, [%at]; setp.eq.u32 %p, %v, 0; @%p bra AGAIN;
     st.u32 [%at+4], 2; ret;
@@ -121,7 +121,7 @@ struct Step {
 }
 
 /// Room in lists and in the log.
-const ROOM: usize = 512;
+const ROOM: usize = 1024;
 
 impl Kit {
     fn new() -> Kit {
@@ -223,9 +223,8 @@ fn relaunch() {
     kit.fill(graph.list, 3, &[(other.exec, TAIL)]);
     kit.fill(other.list, 3, &[(graph.exec, TAIL)]);
     assert_eq!(kit.run(graph.exec), [7, 8, 7, 8, 7, 8, 7]);
-    kit.fill(graph.list, 3, &[(other.exec, SIBLING)]);
-    kit.fill(other.list, 3, &[(graph.exec, SIBLING)]);
-    assert_eq!(kit.run(graph.exec), [7, 8, 7, 8, 7, 8, 7]);
+    kit.fill(graph.list, 1, &[(other.exec, SIBLING)]);
+    assert_eq!(kit.run(graph.exec), [7, 8]);
 }
 
 /// Launches that are not allowed have a status, and the others run.
@@ -260,24 +259,44 @@ fn refusals() {
     call!(cuda.cuMemsetD32_v2(kit.log, 0, 1));
     assert_eq!(kit.cuda.launch(kit.step, 1, 1, 0, &[U64(kit.log), U32(6), U64(list)]), 0);
     assert_eq!(kit.recorded(), [6, STATUS + 801]);
-    // At most 120 in one run.
-    let many: Vec<_> = (0..121).map(|n| (kit.device_graph(100 + n).exec, FORGET)).collect();
-    for _ in 0..2 {
-        kit.fill(outer.list, 1, &many);
+    // At most 120 in one environment.
+    let graphs: Vec<_> = (0..121).map(|n| kit.device_graph(100 + n)).collect();
+    let all = |graphs: &[Step], stream| graphs.iter().map(|graph| (graph.exec, stream)).collect::<Vec<_>>();
+    for stream in [FORGET, SIBLING, FORGET] {
+        kit.fill(outer.list, 1, &all(&graphs, stream));
         let mut ran = kit.run(outer.exec);
         ran.sort_unstable();
         assert_eq!(ran, [5].into_iter().chain(100..220).chain([refused]).collect::<Vec<_>>());
     }
+    // A graph that is forgotten counts among its siblings, not among what it forgets.
+    let (middle, inside) = (kit.device_graph(6), kit.device_graph(7));
+    kit.fill(outer.list, 1, &[(middle.exec, FORGET)]);
+    let mut launches = all(&graphs[..120], SIBLING);
+    launches.push((inside.exec, FORGET));
+    kit.fill(middle.list, 1, &launches);
+    let mut ran = kit.run(outer.exec);
+    ran.sort_unstable();
+    assert_eq!(ran, [5, 6, 7].into_iter().chain(100..219).chain([refused]).collect::<Vec<_>>());
+    // Each sibling launches the next one: all run in the environment of the host's launch.
+    for (at, graph) in graphs.iter().enumerate() {
+        kit.fill(graph.list, 1, &all(&graphs[at + 1..(at + 2).min(121)], SIBLING));
+    }
+    kit.fill(outer.list, 1, &all(&graphs[..1], SIBLING));
+    assert_eq!(kit.run(outer.exec), [5].into_iter().chain(100..220).chain([refused]).collect::<Vec<_>>());
+    // At most 255 at the tail.
+    let graphs: Vec<_> = (0..256).map(|n| kit.device_graph(100 + n)).collect();
+    kit.fill(outer.list, 1, &all(&graphs, TAIL));
+    assert_eq!(kit.run(outer.exec), [5, refused].into_iter().chain(100..355).collect::<Vec<_>>());
 }
 
-/// Graphs that are forgotten nest 64 deep.
+/// Graphs that are forgotten nest more deeply than one thread's stack allows.
 fn depth() {
     let kit = Kit::new();
-    let graphs: Vec<_> = (0..=65).map(|n| kit.device_graph(n)).collect();
+    let graphs: Vec<_> = (0..500).map(|n| kit.device_graph(n)).collect();
     for pair in graphs.windows(2) {
         kit.fill(pair[0].list, 1, &[(pair[1].exec, FORGET)]);
     }
-    assert_eq!(kit.run(graphs[0].exec), (0..=64).chain([STATUS + 65]).collect::<Vec<_>>());
+    assert_eq!(kit.run(graphs[0].exec), (0..500).collect::<Vec<_>>());
 }
 
 /// Kernels launch a graph as it was last uploaded.
@@ -308,20 +327,22 @@ fn uploads() {
     assert_eq!(kit.run(outer.exec), [5, 1]);
 }
 
-/// A kernel may wait for a graph that it has launched to be forgotten.
+/// A kernel may wait for a graph that it has launched to be forgotten or as a sibling.
 fn waits() {
     let kit = Kit::new();
     let cuda = &kit.cuda;
-    let words = kit.cuda.upload(&[0u32; 2]);
-    let graph = new_graph(&kit.cuda);
-    node(&kit.cuda, graph, &[], kit.set, &[words]);
-    let inner = instantiate(&kit.cuda, graph, DEVICE_LAUNCH);
-    call!(cuda.cuGraphUpload(inner, 0));
-    let graph = new_graph(&kit.cuda);
-    node(&kit.cuda, graph, &[], kit.wait, &[inner, words]);
-    call!(cuda.cuGraphLaunch(instantiate(&kit.cuda, graph, 0), 0));
-    call!(cuda.cuCtxSynchronize());
-    assert_eq!(kit.cuda.download::<u32>(words, 2), [1, 2]);
+    for stream in [FORGET, SIBLING] {
+        let words = kit.cuda.upload(&[0u32; 2]);
+        let graph = new_graph(&kit.cuda);
+        node(&kit.cuda, graph, &[], kit.set, &[words]);
+        let inner = instantiate(&kit.cuda, graph, DEVICE_LAUNCH);
+        call!(cuda.cuGraphUpload(inner, 0));
+        let graph = new_graph(&kit.cuda);
+        node(&kit.cuda, graph, &[], kit.wait, &[inner, stream, words]);
+        call!(cuda.cuGraphLaunch(instantiate(&kit.cuda, graph, 0), 0));
+        call!(cuda.cuCtxSynchronize());
+        assert_eq!(kit.cuda.download::<u32>(words, 2), [1, 2]);
+    }
 }
 
 /// A fault in a graph that a kernel has launched is an error of the context, and nothing after it runs.

@@ -436,6 +436,51 @@ fn compressed_formats_have_tiles_of_whole_blocks() {
     });
 }
 
+/// Tiles and sizes are an H200's (`tests/probe/README.md`). That of a deferred array of YUY2 is not.
+#[test]
+fn packed_video_formats_have_tiles() {
+    isolated("sparse::packed_video_formats_have_tiles", &[], || {
+        let cuda = Library::start();
+        const VIDEO: u64 = 0x100;
+        // Format, channels, words of an element, rows of a tile, bytes of a deferred array.
+        for (format, channels, words, rows, size) in [
+            (0xa5u64, 4u64, 1, 128u32, None),
+            (0xa6, 2, 1, 128, Some(4 << 20)),
+            (0xa7, 2, 1, 128, Some(4 << 20)),
+            (0xa8, 4, 1, 128, Some(4 << 20)),
+            (0xa9, 1, 1, 128, Some(4 << 20)),
+            (0xb1, 4, 2, 64, Some(8 << 20)),
+        ] {
+            let made = |flags: u64| {
+                let mut description = [1024u64, 1024, 0, format | channels << 32, VIDEO | flags];
+                cuda.made("cuArray3DCreate_v2", &[at(&mut description)])
+            };
+            let (sparse, deferred) = (made(SPARSE), made(DEFERRED));
+            let mut properties = [9u32; 12];
+            cuda.ok("cuArrayGetSparseProperties", &[at(&mut properties), sparse]);
+            assert_eq!(properties[..7], [128, rows, 1, 0, 0, 0, 0], "{format:x}");
+            let mut need = [0u64; 4];
+            cuda.ok("cuArrayGetMemoryRequirements", &[at(&mut need), deferred, 0]);
+            assert_eq!(need[1], TILE, "{format:x}");
+            assert!(size.is_none_or(|size: u64| size == need[0]), "{format:x}: {need:?}");
+            // The second tile of the first row, and all of the deferred array.
+            let memory = pool(cuda, 16 << 20);
+            assert_eq!(remap(cuda, mapping(0, sparse, tiles(128, 0, 128, rows), Some((memory, 0)))), OK);
+            assert_eq!(remap(cuda, mapping(0, deferred, tiles(0, 0, 1, 1), Some((memory, 2 << 20)))), OK);
+            let count = 256 * words as usize;
+            for (array, first) in [(sparse, count / 2), (deferred, 0)] {
+                let extent = [count as u64, 1, 1];
+                let mut row: Vec<u32> = (1..=count as u32).collect();
+                copy(cuda, &mut row, array, [0; 3], extent, true);
+                let mut back = vec![7u32; count];
+                copy(cuda, &mut back, array, [0; 3], extent, false);
+                let kept = |i: usize| if i < first { 0 } else { i as u32 + 1 };
+                assert!(back.iter().enumerate().all(|(i, value)| *value == kept(i)), "{format:x}");
+            }
+        }
+    });
+}
+
 #[test]
 fn wrong_mappings_are_refused() {
     let two = [("ANYWARP_DEVICES", "2")];

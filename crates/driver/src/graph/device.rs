@@ -1,16 +1,18 @@
 //! Graphs that kernels launch.
 //!
-//! A graph runs in an environment: its own work and what its kernels launch to forget. A graph that is
-//! launched to be forgotten runs when the kernel that launched it has ended, or in a helper thread if that
-//! kernel takes long, since it may wait for the graph. When the environment is complete, the graph's siblings
-//! and then its tail launches take its place.
+//! A graph runs in an environment: its own work and what its kernels launch to forget. A sibling runs in the
+//! environment around that one; a launch by the host is the outermost. A graph that is launched to be
+//! forgotten, or as a sibling, runs when the kernel that launched it has ended, or in a helper thread if that
+//! kernel takes long, since it may wait for the graph. When the environment is complete, the graph's tail
+//! launches take its place. `tests/probe/device_graph.cu` has an H200's answers.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Builder;
 
-use host::threads::Turn;
+use host::threads::{Turn, spawn_scoped};
 
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
@@ -20,12 +22,16 @@ use super::exec::{self, Exec, flag};
 use super::plan::Plan;
 use super::run::{self, HELPERS, Helped, Settled};
 
-/// The most graphs that one run of a graph launches to forget, and the most that wait for its end (CUDA's
-/// programming guide, "Device Graph Launch").
-const MOST_FORGOTTEN: u32 = 120;
+/// The most graphs that are launched into one environment, and the most that wait for its end (CUDA's
+/// programming guide, "Device Graph Launch"; an H200).
+const MOST_INSIDE: u32 = 120;
 const MOST_TAIL: usize = 255;
-/// How deep graphs that are forgotten may launch others. Each level takes stack of the thread that runs it.
-const MOST_DEPTH: u32 = 64;
+/// How deep graphs that are forgotten may launch others. An H200 has no limit below 3,000.
+const MOST_DEPTH: u32 = 4096;
+/// After so many levels another thread goes on, since each level takes stack.
+const LEVELS: u32 = 64;
+/// That thread's stack.
+const STACK: usize = 1 << 20;
 
 /// How a kernel launches a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,21 +90,22 @@ impl Drop for Launched {
 /// What the kernels of a graph have launched.
 #[derive(Default)]
 struct State {
-    /// How many were launched to be forgotten.
-    forgotten: u32,
+    /// How many were launched into it: to be forgotten, or as siblings of those.
+    entered: u32,
     inside: VecDeque<Launched>,
     /// Whether a helper has seen the first of them wait.
     seen: bool,
     /// How many of them helpers run, and how the first failure was.
     helped: usize,
     failure: Option<Error>,
-    siblings: Vec<Launched>,
     tail: Vec<Launched>,
 }
 
 /// The environment in which a graph runs.
 pub struct Environment {
-    exec: Arc<Exec>,
+    /// The graph; the environment of a launch by the host has none.
+    exec: Option<Arc<Exec>>,
+    around: Option<Arc<Environment>>,
     stream: Arc<Stream>,
     depth: u32,
     /// Whether helpers look at it.
@@ -122,36 +129,28 @@ pub(super) fn run_launch(
 ) -> Result<()> {
     exec.launches.fetch_add(1, Ordering::AcqRel);
     let first = Launched { exec: Arc::clone(exec), plan: Arc::clone(&settled.plan) };
-    run_all(first, Some(settled), stream, 0, turn)
+    let outermost = Environment::new(None, None, stream, 0);
+    let ran = run_all(first, Some(settled), &outermost, turn);
+    outermost.end(ran, turn)
 }
 
 /// Runs a graph, then those that take its place.
 fn run_all(
     first: Launched,
     mut settled: Option<&Settled>,
-    stream: &Arc<Stream>,
-    depth: u32,
+    around: &Arc<Environment>,
     turn: Option<&Turn>,
 ) -> Result<()> {
     let mut queue = VecDeque::from([first]);
     while let Some(launched) = queue.pop_front() {
-        let environment = Arc::new(Environment {
-            exec: Arc::clone(&launched.exec),
-            stream: Arc::clone(stream),
-            depth,
-            registered: AtomicBool::new(false),
-            state: Mutex::default(),
-            changed: Condvar::new(),
-        });
+        let (exec, around) = (Arc::clone(&launched.exec), Arc::clone(around));
+        let (stream, depth) = (Arc::clone(&around.stream), around.depth + 1);
+        let environment = Environment::new(Some(exec), Some(around), &stream, depth);
         let events = settled.take().map_or(&[][..], |settled| &settled.events);
         let ran = run::plan(&launched.plan, events, &environment, turn);
-        if ran.is_err() {
-            lock(&environment.state).inside.clear();
-        }
-        environment.complete(turn).and(ran)?;
-        let mut state = lock(&environment.state);
-        let next = std::mem::take(&mut state.siblings).into_iter().chain(std::mem::take(&mut state.tail));
-        for (at, next) in next.enumerate() {
+        environment.end(ran, turn)?;
+        let next = std::mem::take(&mut lock(&environment.state).tail);
+        for (at, next) in next.into_iter().enumerate() {
             // A graph that launches itself without end must not keep the process from ending.
             crate::driver()?;
             queue.insert(at, next);
@@ -161,6 +160,23 @@ fn run_all(
 }
 
 impl Environment {
+    fn new(
+        exec: Option<Arc<Exec>>,
+        around: Option<Arc<Environment>>,
+        stream: &Arc<Stream>,
+        depth: u32,
+    ) -> Arc<Environment> {
+        Arc::new(Environment {
+            exec,
+            around,
+            stream: Arc::clone(stream),
+            depth,
+            registered: AtomicBool::new(false),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        })
+    }
+
     /// The stream.
     pub(super) fn stream(&self) -> &Arc<Stream> {
         &self.stream
@@ -168,7 +184,7 @@ impl Environment {
 
     /// The handle of the graph that runs, if kernels may launch it; otherwise 0.
     pub fn current(&self) -> Handle {
-        if self.exec.flags & flag::DEVICE_LAUNCH != 0 { self.exec.handle } else { 0 }
+        self.exec.as_ref().filter(|exec| exec.flags & flag::DEVICE_LAUNCH != 0).map_or(0, |exec| exec.handle)
     }
 
     /// Launches a graph for a kernel of this one.
@@ -177,50 +193,86 @@ impl Environment {
     /// [`Refused`].
     pub fn launch(self: &Arc<Self>, graph: Handle, mode: Mode) -> Result<(), Refused> {
         let exec = exec::get(graph).map_err(|_| Refused::Value)?;
-        let mut state = lock(&self.state);
         match mode {
-            Mode::Tail if state.tail.len() < MOST_TAIL => {
-                // Of its launches, this graph's own is running.
-                let now = u32::from(Arc::ptr_eq(&exec, &self.exec));
-                state.tail.push(Launched::claim(&exec, now)?);
-            }
-            Mode::Sibling => state.siblings.push(Launched::claim(&exec, 0)?),
-            Mode::Forget if self.depth >= MOST_DEPTH => return Err(Refused::Depth),
-            Mode::Forget if state.forgotten < MOST_FORGOTTEN => {
-                state.inside.push_back(Launched::claim(&exec, 0)?);
-                state.forgotten += 1;
-                drop(state);
-                if !self.registered.swap(true, Ordering::AcqRel) {
-                    HELPERS.register(self);
+            Mode::Tail => {
+                let mut state = lock(&self.state);
+                if state.tail.len() >= MOST_TAIL {
+                    return Err(Refused::Value);
                 }
+                // Of its launches, this graph's own is running.
+                let now = u32::from(self.exec.as_ref().is_some_and(|own| Arc::ptr_eq(&exec, own)));
+                state.tail.push(Launched::claim(&exec, now)?);
+                Ok(())
             }
-            Mode::Tail | Mode::Forget => return Err(Refused::Value),
+            Mode::Forget if self.depth >= MOST_DEPTH => Err(Refused::Depth),
+            Mode::Forget => self.enter(&exec),
+            Mode::Sibling => self.around.as_ref().ok_or(Refused::Value)?.enter(&exec),
+        }
+    }
+
+    /// Takes in a graph, which runs soon.
+    fn enter(self: &Arc<Self>, exec: &Arc<Exec>) -> Result<(), Refused> {
+        let mut state = lock(&self.state);
+        if state.entered >= MOST_INSIDE {
+            return Err(Refused::Value);
+        }
+        state.inside.push_back(Launched::claim(exec, 0)?);
+        state.entered += 1;
+        self.changed.notify_all();
+        drop(state);
+        if !self.registered.swap(true, Ordering::AcqRel) {
+            HELPERS.register(self);
         }
         Ok(())
     }
 
     /// Runs what waits to run inside. Called when a kernel has ended.
-    pub(super) fn run_inside(&self, turn: Option<&Turn>) -> Result<()> {
+    pub(super) fn run_inside(self: &Arc<Self>, turn: Option<&Turn>) -> Result<()> {
         // What was launched is seen here: the launching kernel has ended.
         while self.registered.load(Ordering::Acquire) {
             let Some(next) = lock(&self.state).inside.pop_front() else { break };
-            run_all(next, None, &self.stream, self.depth + 1, turn)?;
+            // Siblings that launch each other without end must not keep the process from ending.
+            crate::driver()?;
+            self.run_one(next, turn)?;
         }
         Ok(())
     }
 
-    /// Runs the rest of what was launched to be forgotten, and waits for what helpers run.
-    fn complete(self: &Arc<Self>, turn: Option<&Turn>) -> Result<()> {
+    fn run_one(self: &Arc<Self>, next: Launched, turn: Option<&Turn>) -> Result<()> {
+        if (self.depth + 1) % LEVELS != 0 {
+            return run_all(next, None, self, turn);
+        }
+        let thread = Builder::new().name("anywarp-graph".into()).stack_size(STACK);
+        let run = || run::guarded(|| run_all(next, None, self, Some(&Turn::begin())));
+        std::thread::scope(|scope| {
+            let thread = spawn_scoped(thread, scope, run).map_err(|_| Error::OutOfMemory)?;
+            thread.join().unwrap_or(Err(Error::Unknown))
+        })
+    }
+
+    /// Ends the environment, whose own work ended so: runs the rest of what was launched into it, unless that
+    /// work failed, and waits for what helpers run.
+    fn end(self: &Arc<Self>, mut ran: Result<()>, turn: Option<&Turn>) -> Result<()> {
         if !self.registered.load(Ordering::Acquire) {
-            return Ok(());
+            return ran;
         }
-        let ran = self.run_inside(turn);
+        loop {
+            if ran.is_err() {
+                lock(&self.state).inside.clear();
+            }
+            ran = ran.and(self.run_inside(turn));
+            let mut state = lock(&self.state);
+            // What helpers run may launch siblings.
+            while state.helped > 0 && state.inside.is_empty() {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if state.inside.is_empty() {
+                ran = ran.and(state.failure.map_or(Ok(()), Err));
+                break;
+            }
+        }
         HELPERS.unregister(self);
-        let mut state = lock(&self.state);
-        while state.helped > 0 {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        ran.and(state.failure.map_or(Ok(()), Err))
+        ran
     }
 }
 
@@ -232,13 +284,13 @@ impl Helped for Environment {
         std::mem::replace(&mut state.seen, waits) && waits
     }
 
-    fn help(&self, turn: &Turn) {
+    fn help(self: Arc<Self>, turn: &Turn) {
         loop {
             let mut state = lock(&self.state);
             let Some(next) = state.inside.pop_front() else { return };
             state.helped += 1;
             drop(state);
-            let ran = run::guarded(|| run_all(next, None, &self.stream, self.depth + 1, Some(turn)));
+            let ran = run::guarded(|| self.run_one(next, Some(turn)));
             let mut state = lock(&self.state);
             state.helped -= 1;
             if let Err(error) = ran {

@@ -239,7 +239,7 @@ pub(super) trait Helped: Send + Sync {
     fn wants_help(&self) -> bool;
 
     /// Takes parts until none is left.
-    fn help(&self, turn: &Turn);
+    fn help(self: Arc<Self>, turn: &Turn);
 }
 
 impl Helped for Job {
@@ -251,7 +251,7 @@ impl Helped for Job {
         before.saturating_sub(left) < FAST && !lock(&self.ready).is_empty()
     }
 
-    fn help(&self, turn: &Turn) {
+    fn help(self: Arc<Self>, turn: &Turn) {
         self.work(Some(turn));
     }
 }

@@ -237,10 +237,10 @@ impl Array {
     fn make_region(
         context: &Context,
         whole: Descriptor,
+        format: Format,
         levels: u32,
         mipmap: bool,
     ) -> Result<(Vec<Arc<Array>>, Arc<Region>)> {
-        let format = whole.check()?;
         let region = Region::new(Plan::new(&whole, format, levels, mipmap)?)?;
         let made = region.plan.levels.iter().zip(0..).map(|(placed, level)| {
             let (memory, base) = (Memory::Region(Arc::clone(&region)), region.base + placed.offset);
@@ -372,19 +372,16 @@ fn insert(array: Arc<Array>) -> Result<Handle> {
 
 /// Creates an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
-    if let Some(format) = planar::packed(&descriptor)? {
-        descriptor.check_shape()?;
-        if descriptor.is_mapped_later() {
-            return Err(Error::NotSupported);
-        }
-        return insert(Array::make_of(context, descriptor, format, false)?);
-    }
     let Some(planes) = planar::planes(&descriptor)? else {
+        let format = match planar::packed(&descriptor)? {
+            Some(format) => descriptor.check_shape().map(|()| format)?,
+            None => descriptor.check()?,
+        };
         if descriptor.is_mapped_later() {
-            let (arrays, _) = Array::make_region(context, descriptor, 1, false)?;
+            let (arrays, _) = Array::make_region(context, descriptor, format, 1, false)?;
             return insert(arrays.into_iter().next().ok_or(Error::OutOfMemory)?);
         }
-        return insert(Array::make(context, descriptor, false)?);
+        return insert(Array::make_of(context, descriptor, format, false)?);
     };
     descriptor.check_shape()?;
     if descriptor.is_mapped_later() {
@@ -436,13 +433,13 @@ pub fn destroy(handle: Handle) -> Result<()> {
 
 /// Creates a mipmap of `levels` levels, but no more than it takes to reach a single element.
 pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> Result<Handle> {
-    descriptor.check()?;
+    let format = descriptor.check()?;
     if descriptor.width > WIDEST_MIPMAP {
         return Err(Error::InvalidValue);
     }
     let levels = levels.clamp(1, descriptor.most_levels());
     let (arrays, region) = if descriptor.is_mapped_later() {
-        let (arrays, region) = Array::make_region(context, descriptor, levels, true)?;
+        let (arrays, region) = Array::make_region(context, descriptor, format, levels, true)?;
         (arrays, Some(region))
     } else {
         let each = (0..levels).map(|level| Array::make(context, descriptor.level(level), true));
