@@ -239,7 +239,7 @@ impl Environment {
     }
 
     fn run_one(self: &Arc<Self>, next: Launched, turn: Option<&Turn>) -> Result<()> {
-        if (self.depth + 1) % LEVELS != 0 {
+        if !(self.depth + 1).is_multiple_of(LEVELS) {
             return run_all(next, None, self, turn);
         }
         let thread = Builder::new().name("anywarp-graph".into()).stack_size(STACK);
