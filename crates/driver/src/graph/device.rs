@@ -4,7 +4,7 @@
 //! environment around that one; a launch by the host is the outermost. A graph that is launched to be
 //! forgotten, or as a sibling, runs when the kernel that launched it has ended, or in a helper thread if that
 //! kernel takes long, since it may wait for the graph. When the environment is complete, the graph's tail
-//! launches take its place. `tests/probe/device_graph.cu` has an H200's answers.
+//! launches take its place. `tests/probe/README.md` has an H200's answers.
 
 use std::collections::VecDeque;
 use std::fmt;
