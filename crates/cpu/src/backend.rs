@@ -27,6 +27,7 @@ use crate::front::{self, AmdDevice, ErrorKind};
 use crate::grid_sync::GridSync;
 use crate::hostcall::{self, Hostcalls};
 use crate::info;
+use crate::loaded::{self, Programs};
 use crate::program::{self, Rules};
 use crate::settings::Settings;
 
@@ -34,6 +35,7 @@ use crate::settings::Settings;
 pub struct Cpu {
     settings: Settings,
     executor: Arc<Executor>,
+    programs: Programs,
 }
 
 impl Cpu {
@@ -41,7 +43,7 @@ impl Cpu {
     pub fn new(settings: Settings) -> Cpu {
         let executor =
             Executor { config: settings.workers.clone(), workers: OnceLock::new(), heaps: Mutex::default() };
-        Cpu { settings, executor: Arc::new(executor) }
+        Cpu { settings, executor: Arc::new(executor), programs: Programs::default() }
     }
 }
 
@@ -179,7 +181,9 @@ impl Backend for Cpu {
         if let Some(folder) = &self.settings.keep_ptx {
             code.keep(folder);
         }
-        let program = program::Program::of_code(&*code, &rules).map_err(load_error)?;
+        let key = loaded::key(request.inputs, &*code, &rules);
+        let program = self.programs.get(key, || program::Program::of_code(&*code, &rules));
+        let program = program.map_err(load_error)?;
         let refused = refused(&program);
         let loaded = ModuleCode::new(program, Arc::clone(&self.executor), &request.options);
         if !refused.is_empty() {
@@ -261,7 +265,7 @@ pub(crate) struct ModuleCode {
 const TEXTURE_REFERENCE: (u64, u64) = (88, 72);
 
 impl ModuleCode {
-    fn new(program: program::Program, executor: Arc<Executor>, options: &LoadOptions) -> ModuleCode {
+    fn new(program: Arc<program::Program>, executor: Arc<Executor>, options: &LoadOptions) -> ModuleCode {
         let module = Arc::clone(program.module());
         let (ids, kernels): (Vec<_>, Vec<_>) = module
             .kernels()
@@ -296,16 +300,7 @@ impl ModuleCode {
             managed: false,
         });
         let globals = globals.chain(named).collect();
-        ModuleCode {
-            program: Arc::new(program),
-            executor,
-            ids,
-            kernels,
-            usage,
-            options: options.clone(),
-            globals,
-            references,
-        }
+        ModuleCode { program, executor, ids, kernels, usage, options: options.clone(), globals, references }
     }
 }
 

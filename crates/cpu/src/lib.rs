@@ -17,6 +17,7 @@ pub mod front;
 mod grid_sync;
 mod hostcall;
 pub mod info;
+mod loaded;
 mod modules;
 pub mod program;
 mod settings;
