@@ -1,7 +1,7 @@
 //! What is known of scalar registers without running the code: addresses of code, constants, and the words of
 //! the descriptor of scratch memory. Calls and accesses of scratch are found by it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gcn::isa::{Inst, Operand, Part, Role, Special, Value as Place};
 
@@ -14,6 +14,10 @@ pub(crate) enum Word {
     Low(u64),
     /// The high half of this address in the object.
     High(u64),
+    /// The low half of an address that a call returns to.
+    BackLow(u64),
+    /// The high half of it. Nothing calls such an address.
+    BackHigh(u64),
     /// A word of the descriptor of scratch memory.
     Scratch(u8),
 }
@@ -21,10 +25,24 @@ pub(crate) enum Word {
 /// The number by which VCC is known here; SGPRs have their own.
 const VCC: u16 = 1000;
 
+/// Most addresses that a register may hold before they count as used.
+const MOST: usize = 16;
+
+/// Addresses in the object whose high half a register may hold, where ways through the code meet that wrote
+/// different ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Perhaps {
+    These(BTreeSet<u64>),
+    /// Too many; they count as used already.
+    Many,
+}
+
 /// What is known at a place in the code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     known: BTreeMap<u16, Word>,
+    /// Of registers that are not known.
+    perhaps: BTreeMap<u16, Perhaps>,
     /// What the sum that SCC holds the carry of was made from: an address, and what was added to its low
     /// half.
     carry: Option<(u64, u32)>,
@@ -73,15 +91,53 @@ impl Words {
         (2..4).all(|word| self.known.get(&(first + u16::from(word))) == Some(&Word::Scratch(word)))
     }
 
-    /// What is known here and there; whether that is less than here.
-    pub fn meet(&mut self, other: &Words) -> bool {
-        let before = self.known.len();
-        self.known.retain(|register, word| other.known.get(register) == Some(word));
-        let lost = self.carry.is_some() && self.carry != other.carry;
-        if lost {
+    /// What is known here and there; whether that differs from what was known here. Addresses that are too
+    /// many to be followed go to `used`.
+    pub fn meet(&mut self, other: &Words, used: &mut BTreeSet<u64>) -> bool {
+        let mut changed = self.carry.is_some() && self.carry != other.carry;
+        if changed {
             self.carry = None;
         }
-        lost || self.known.len() < before
+        let differs = |register: &u16| self.known.get(register) != other.known.get(register);
+        let mut registers: BTreeSet<u16> =
+            self.known.keys().chain(other.known.keys()).copied().filter(differs).collect();
+        registers.extend(other.perhaps.keys());
+        for register in registers {
+            let there = other.held(register);
+            let here = self.held(register);
+            changed |= self.known.remove(&register).is_some();
+            let all = match (here, there) {
+                (Perhaps::These(here), Perhaps::These(there)) => {
+                    let both: BTreeSet<u64> = here.union(&there).copied().collect();
+                    if both.len() <= MOST {
+                        Perhaps::These(both)
+                    } else {
+                        used.extend(both);
+                        Perhaps::Many
+                    }
+                }
+                (Perhaps::Many, Perhaps::These(rest)) | (Perhaps::These(rest), Perhaps::Many) => {
+                    used.extend(rest);
+                    Perhaps::Many
+                }
+                (Perhaps::Many, Perhaps::Many) => Perhaps::Many,
+            };
+            if all == Perhaps::These(BTreeSet::new()) {
+                continue;
+            }
+            changed |= self.perhaps.get(&register) != Some(&all);
+            self.perhaps.insert(register, all);
+        }
+        changed
+    }
+
+    /// The addresses whose high half a register may hold.
+    fn held(&self, register: u16) -> Perhaps {
+        match (self.known.get(&register), self.perhaps.get(&register)) {
+            (Some(Word::High(address)), _) => Perhaps::These(BTreeSet::from([*address])),
+            (None, Some(perhaps)) => perhaps.clone(),
+            _ => Perhaps::These(BTreeSet::new()),
+        }
     }
 
     fn word(&self, operand: &Operand) -> Option<Word> {
@@ -94,7 +150,11 @@ impl Words {
 
     fn pair(&self, first: u16) -> Option<u64> {
         match (self.known.get(&first)?, self.known.get(&(first + 1))?) {
-            (Word::Low(low), Word::High(whole)) if *low as u32 == *whole as u32 => Some(*whole),
+            (Word::Low(low), Word::High(whole)) | (Word::BackLow(low), Word::BackHigh(whole))
+                if *low as u32 == *whole as u32 =>
+            {
+                Some(*whole)
+            }
             _ => None,
         }
     }
@@ -106,6 +166,7 @@ impl Words {
 
     fn set(&mut self, first: u16, words: &[Option<Word>]) {
         for (register, word) in (first..).zip(words) {
+            self.perhaps.remove(&register);
             match word {
                 Some(word) => self.known.insert(register, *word),
                 None => self.known.remove(&register),
@@ -113,20 +174,34 @@ impl Words {
         }
     }
 
-    /// Addresses in the object that an instruction reads in another way than to call them or to add to them.
-    pub fn escaping(&self, inst: &Inst) -> Vec<u64> {
-        let followed = ["s_add", "s_mov_b", "s_swappc_b64", "s_setpc_b64", "s_load_", "s_sext_"];
-        if self.known.is_empty() || followed.iter().any(|start| inst.op.name().starts_with(start)) {
-            return Vec::new();
+    /// Addresses in the object that an instruction reads in another way than to call the one that is known, to
+    /// add to it or to copy it.
+    pub fn escaping(&self, inst: &Inst) -> BTreeSet<u64> {
+        if self.known.is_empty() && self.perhaps.is_empty() {
+            return BTreeSet::new();
         }
-        let sources = inst.operands.iter().filter(|o| !matches!(o.role, Role::Sdst | Role::Vdst));
-        let read =
-            sources.filter_map(registers).flat_map(|(first, count)| first..first.saturating_add(count));
-        let word = |register| match self.known.get(&register) {
-            Some(Word::High(address)) => Some(*address),
-            _ => None,
-        };
-        read.filter_map(word).collect()
+        let mut found = BTreeSet::new();
+        for inst in std::iter::once(inst).chain(inst.second.as_deref()) {
+            let name = inst.op.name();
+            let followed = match name {
+                "s_swappc_b64" | "s_setpc_b64" => {
+                    inst.operand(Role::Src0).is_some_and(|o| self.address(o).is_some())
+                }
+                _ => ["s_add", "s_mov_b", "s_load_", "s_sext_"].iter().any(|start| name.starts_with(start)),
+            };
+            if followed {
+                continue;
+            }
+            let sources = inst.operands.iter().filter(|o| !matches!(o.role, Role::Sdst | Role::Vdst));
+            let read =
+                sources.filter_map(registers).flat_map(|(first, count)| first..first.saturating_add(count));
+            for register in read {
+                if let Perhaps::These(addresses) = self.held(register) {
+                    found.extend(addresses);
+                }
+            }
+        }
+        found
     }
 
     /// Goes on after an instruction. `stored` is the address in the object that a relocation writes to a
@@ -141,10 +216,14 @@ impl Words {
         } else {
             self.carry
         };
+        let copies = name.starts_with("s_mov_b") || name.starts_with("s_sext_");
+        let copied: Vec<Perhaps> = match source(Role::Src0).filter(|_| copies).and_then(registers) {
+            Some((first, count)) => (first..first.saturating_add(count)).map(|r| self.held(r)).collect(),
+            None => Vec::new(),
+        };
         let known: Vec<Option<Word>> = match name {
-            "s_getpc_b64" | "s_swappc_b64" | "s_call_b64" => {
-                vec![Some(Word::Low(after)), Some(Word::High(after))]
-            }
+            "s_getpc_b64" => vec![Some(Word::Low(after)), Some(Word::High(after))],
+            "s_swappc_b64" | "s_call_b64" => vec![Some(Word::BackLow(after)), Some(Word::BackHigh(after))],
             "s_mov_b32" | "s_sext_i32_i16" => {
                 // The upper half of an address is its own extension.
                 let word = source(Role::Src0).and_then(|o| self.word(o));
@@ -217,6 +296,11 @@ impl Words {
         }
         if let Some((first, _)) = result {
             self.set(first, &known);
+            for (register, perhaps) in (first..).zip(copied) {
+                if perhaps != Perhaps::These(BTreeSet::new()) && !self.known.contains_key(&register) {
+                    self.perhaps.insert(register, perhaps);
+                }
+            }
         }
     }
 }

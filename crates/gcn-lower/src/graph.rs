@@ -223,7 +223,7 @@ impl<'a> Maker<'a> {
             return None;
         }
         if let Some(&node) = self.by_place.get(&(copy, leader)) {
-            if self.nodes.get_mut(node)?.known.meet(known) {
+            if self.nodes.get_mut(node)?.known.meet(known, &mut self.taken) {
                 self.waiting.push_back(node);
             }
             return Some(node);
@@ -279,9 +279,7 @@ impl<'a> Maker<'a> {
         let code = self.code;
         let mut last = None;
         for inst in code.block(leader) {
-            for address in known.escaping(inst) {
-                self.taken.insert(address);
-            }
+            self.taken.extend(known.escaping(inst));
             last = Some((inst, known.clone()));
             known.step(inst, |place| self.stored.get(&place).copied());
         }
