@@ -1,5 +1,5 @@
-//! `include/cuda_runtime_api.h`, with what it includes, beside the tables of crates/cudart: functions with the
-//! same numbers of parameters, status codes, and the layout of `cudaDeviceProp`.
+//! `include/cuda_runtime_api.h`, with what it includes, beside the tables of crates/cudart: functions with
+//! the same numbers of parameters, status codes, and the layout of `cudaDeviceProp`.
 
 mod support;
 

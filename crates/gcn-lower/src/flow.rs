@@ -174,8 +174,8 @@ impl Words {
         }
     }
 
-    /// Addresses in the object that an instruction reads in another way than to call the one that is known, to
-    /// add to it or to copy it.
+    /// Addresses in the object that an instruction reads in another way than to call the one that is known,
+    /// to add to it or to copy it.
     pub fn escaping(&self, inst: &Inst) -> BTreeSet<u64> {
         if self.known.is_empty() && self.perhaps.is_empty() {
             return BTreeSet::new();

@@ -21,8 +21,8 @@ const STATUS: u32 = 1000;
 
 /// `step` appends its number to a log, whose first word counts. Then it launches what a list names, unless
 /// the first number of the list, which it lowers, is 0; the second one is the number of launches, each a
-/// graph and a stream. It records statuses other than 0. `wait` launches a graph into a stream and spins until
-/// a word is set, by `set`.
+/// graph and a stream. It records statuses other than 0. `wait` launches a graph into a stream and spins
+/// until a word is set, by `set`.
 const KERNELS: &str = "
 .version 8.0
 .target sm_52

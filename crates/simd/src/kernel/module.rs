@@ -351,8 +351,8 @@ impl Kernel<'_> {
         Self::of_blocks(blocks)
     }
 
-    /// The loop over groups of blocks side by side, and over the warps of each, which run as one with the same
-    /// warp of the others.
+    /// The loop over groups of blocks side by side, and over the warps of each, which run as one with the
+    /// same warp of the others.
     fn run_rows(&mut self) -> Function {
         let width = self.width();
         let together = (width.lanes() / self.warp()) as i64;

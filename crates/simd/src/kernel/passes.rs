@@ -75,8 +75,8 @@ pub struct Work {
     widen: Widen,
     /// Bytes of the processor's vector registers.
     registers: usize,
-    /// Whether warps of several blocks may run together. The lanes at the edge of a grid seldom all take part,
-    /// which costs little only if the processor has masks.
+    /// Whether warps of several blocks may run together. The lanes at the edge of a grid seldom all take
+    /// part, which costs little only if the processor has masks.
     across: bool,
     /// Whether loads that move far each round were found.
     far: bool,

@@ -5,8 +5,9 @@
 //! They may do so if no lane can tell: their lanes exchange nothing, and nothing asks for a lane's or a
 //! warp's number.
 //!
-//! They are several warps of a block, or, if a block's rows are one warp long, the same warp of several blocks
-//! side by side (*across*): several warps of such a block would read 128 bytes in each of several rows.
+//! They are several warps of a block, or, if a block's rows are one warp long, the same warp of several
+//! blocks side by side (*across*): several warps of such a block would read 128 bytes in each of several
+//! rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
