@@ -11,7 +11,6 @@ use wave::op::BarMode;
 
 use crate::job::Job;
 use crate::memory::{Region, Windows};
-use crate::multiprocessor::Link;
 
 const SYNC: u32 = BarMode::Sync as u32;
 const ARRIVE: u32 = BarMode::Arrive as u32;
@@ -402,9 +401,6 @@ impl Resident {
                 return Some(Step::Invalid(arrived as u32, invalid));
             }
         }
-        if stop == Stop::Yield {
-            self.yielded(index);
-        }
         // A yield that the round does not see only costs another turn of the same warp.
         self.stopped(job, index, stop, u64::MAX).err()
     }
@@ -433,16 +429,6 @@ impl Resident {
         Ok(exits || stop != Stop::Yield)
     }
 
-    /// Notes that what warp `index` found unfinished is what it waits for.
-    fn yielded(&self, index: usize) {
-        // SAFETY: `prepare` made the context lead to the multiprocessor's link, of which runtime calls take
-        // shared references alone.
-        let link = unsafe { &*self.block.launch.cast::<Link>() };
-        if let Some(warp) = self.warps.get(index) {
-            link.waits.borrow_mut().yielded(std::ptr::from_ref(warp) as usize);
-        }
-    }
-
     /// Gives each runnable warp a turn, with all arrivals counted.
     ///
     /// # Safety
@@ -466,9 +452,6 @@ impl Resident {
                 let stop = unsafe { code.resume(warp) };
                 in_code.store(false, Ordering::Relaxed);
                 let asked = warp.sleep;
-                if stop == Stop::Yield {
-                    self.yielded(index);
-                }
                 match self.stopped(job, index, stop, before) {
                     Ok(other) => moved |= other,
                     Err(end) => return Some(end),

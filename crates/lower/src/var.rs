@@ -13,8 +13,6 @@ pub enum Var {
     Count,
     /// Bytes of [`crate::function::Lower::stack_slot`] in use.
     Stack,
-    /// Whether the phase that an instruction waits for is over.
-    Over,
     /// A value that such a loop reduces, by number.
     Reduced(u8),
 }

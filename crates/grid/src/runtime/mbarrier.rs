@@ -3,39 +3,26 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wave::Width;
-use wave::abi::WarpCtx;
 use wave::mbarrier::{Update, Word};
 
-use super::waits::Wait;
 use super::{Caller, Operands, lanes};
 
-/// Changes a barrier atomically by several `updates` in sequence, and wakes those who waited for the phases
-/// that end; `seen` receives the word before each.
+/// Changes a barrier atomically by several `updates` in sequence; `seen` receives the word before each.
 ///
 /// # Safety
 /// `place` is 8 aligned bytes of shared memory.
-unsafe fn change(c: &Caller, place: *mut u8, updates: &[Update], mut seen: impl FnMut(usize, Word)) {
+unsafe fn change(place: *mut u8, updates: &[Update], mut seen: impl FnMut(usize, Word)) {
     // SAFETY: guaranteed by the caller; running code also accesses the word atomically.
     let cell = unsafe { &*place.cast::<AtomicU64>() };
     let mut old = cell.load(Ordering::Acquire);
     loop {
         let mut word = Word(old);
-        let mut ended = [false; 2];
         for (i, update) in updates.iter().enumerate() {
             seen(i, word);
-            let before = word.phase();
             word = word.after(*update);
-            if word.phase() != before {
-                ended[usize::from(before)] = true;
-            }
         }
         match cell.compare_exchange_weak(old, word.0, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => {
-                for parity in [false, true].into_iter().filter(|&p| ended[usize::from(p)]) {
-                    c.link.waits.borrow_mut().wake(place as usize, parity);
-                }
-                return;
-            }
+            Ok(_) => return,
             Err(now) => old = now,
         }
     }
@@ -62,7 +49,7 @@ pub(super) fn update(c: &mut Caller, mask: u64, operands: &Operands, give: impl 
         let updates = updates.get(..count).unwrap_or_default();
         // SAFETY: the address has just been checked.
         unsafe {
-            change(c, place, updates, |i, word| {
+            change(place, updates, |i, word| {
                 if let Some(&lane) = of.get(i) {
                     give(lane, word.state());
                 }
@@ -76,31 +63,7 @@ pub(super) fn update(c: &mut Caller, mask: u64, operands: &Operands, give: impl 
 ///
 /// # Safety
 /// Same as for [`change`].
-pub(super) unsafe fn update_one(c: &Caller, place: *mut u8, update: Update) {
+pub(super) unsafe fn update_one(place: *mut u8, update: Update) {
     // SAFETY: the same contract.
-    unsafe { change(c, place, &[update], |_, _| {}) };
-}
-
-/// [`wave::op::Builtin::MbarrierWoken`].
-pub(super) fn woken(c: &mut Caller, mask: u64, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
-    // A result that is the same for all lanes is read from any of them.
-    (0..c.block.width).for_each(|l| give(l, 0));
-    let mut left = mask;
-    while left != 0 {
-        let first = left.trailing_zeros();
-        let [address, parity] = operands.of(first);
-        let same = lanes(left).filter(|&l| operands.of(l) == [address, parity]).fold(0, |m, l| m | 1 << l);
-        left &= !same;
-        let wait = Wait {
-            place: c.block.shared.wrapping_add(address as usize) as usize,
-            parity: parity & 1 != 0,
-            block: c.block.ctaid,
-            warp: std::ptr::from_ref::<WarpCtx>(c.warp) as usize,
-        };
-        let woken = u64::from(c.link.waits.borrow_mut().found(wait, same));
-        let of =
-            if same == mask { u64::MAX >> (u64::BITS - c.block.width.clamp(1, u64::BITS)) } else { same };
-        lanes(of).for_each(|l| give(l, woken));
-    }
-    true
+    unsafe { change(place, &[update], |_, _| {}) };
 }

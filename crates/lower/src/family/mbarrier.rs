@@ -11,7 +11,6 @@ use wave::{Ty, Value};
 
 use super::memory::{order, scope};
 use crate::function::{Lower, Result};
-use crate::var::Var;
 
 const B32: ScalarType = ScalarType::B32;
 const B64: ScalarType = ScalarType::B64;
@@ -146,23 +145,6 @@ fn pending(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], count, false)
 }
 
-/// Whether a phase is over, or was before the barrier began another one of its parity.
-fn or_woken(l: &mut Lower, over: Value, address: Value, parity: Value) -> Result<Value> {
-    let known = |l: &mut Lower| {
-        l.write(Var::Over, over);
-        Ok(())
-    };
-    l.either(over, known, |l| {
-        let parity = l.resize(parity, Ty::I32, false);
-        let woken = l.op1(Op::Builtin(Builtin::MbarrierWoken), &[address, parity]);
-        let zero = l.constant(Ty::I32, 0);
-        let woken = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I32), &[woken, zero]);
-        l.write(Var::Over, woken);
-        Ok(())
-    })?;
-    Ok(l.read(Var::Over, Ty::I1))
-}
-
 /// `mbarrier.check_layout.layout p, [a]`.
 fn check_layout(l: &mut Lower, i: &Instruction) -> Result<()> {
     let address = shared_address(l, i, &i.operands[1])?;
@@ -177,8 +159,7 @@ fn check_layout(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 /// `mbarrier.test_wait p, [a], state`, also with a parity, and `try_wait` with any time limit: a phase is
-/// complete once the barrier's parity has changed. A warp that yields after an unfinished phase sees it end
-/// even if the parity has changed back when its turn comes.
+/// complete once the barrier's parity has changed.
 ///
 /// `.phase_type::primary p|q, r, [a], ...` also queries the status that copies report. Here it is always
 /// empty, since only copies of `sm_107` and of the fabric report, so conditional phases advance like the
@@ -206,7 +187,6 @@ fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
         parity(l, state)
     };
     let over = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I64), &[now, expected]);
-    let over = or_woken(l, over, address, expected)?;
     if at == 2 {
         let nothing = l.constant(Ty::I8, 0);
         l.write_dest(&i.operands[1], nothing, false)?;

@@ -133,10 +133,6 @@ pub enum Builtin {
     /// `mbarrier(address, bytes, arrivals, dropped) -> state before`: an operation on a barrier at an offset
     /// in shared memory; see [`crate::mbarrier::Update`].
     Mbarrier = "mbarrier",
-    /// `mbarrier_woken(address, parity) -> woken`: the calling lanes have found the phase of this parity
-    /// unfinished, and wait if the warp then yields. Not 0 if the phase has ended since they found the same
-    /// before they yielded. Lanes of a warp with the same operands get the same result.
-    MbarrierWoken = "mbarrier_woken",
     /// `multicast_count(address, bytes) -> devices`: the number of devices with memory behind a multicast
     /// address; faults if there is none.
     MulticastCount = "multicast_count",
@@ -197,7 +193,6 @@ impl Builtin {
             Builtin::NanoSleep => (&[I32], &[]),
             Builtin::StackOverflow => (&[], &[]),
             Builtin::Mbarrier => (&[I64, I32, I32, I32], &[I64]),
-            Builtin::MbarrierWoken => (&[I64, I32], &[I32]),
             Builtin::MulticastCount => (&[I64, I32], &[I32]),
             Builtin::MulticastPlace => (&[I64, I32, I32], &[I64]),
             Builtin::ClusterCancel => (&[I64, I64, I32], &[]),
