@@ -59,9 +59,10 @@ fn run(program: &Path, source: &str, variable: (&str, &str)) {
     }
 }
 
-/// The roads of a program: as CUDA, as HIP with PTX, and as HIP with AMD's code. In the sample it goes one.
+/// Compiles and runs a program as CUDA, as HIP with PTX, and as HIP with AMD's code; in the sample, in one of
+/// these ways.
 fn program(name: &str) {
-    let [cuda, ptx, amd] = [0, 1, 2].map(|road| Turn::new(road, 3).takes(name));
+    let [cuda, ptx, amd] = [0, 1, 2].map(|way| Turn::new(way, 3).takes(name));
     let folder = Folder::new(&format!("cc-{name}"));
     let file = root().join("tests/cc").join(format!("{name}.cu"));
     let source = fs::read_to_string(&file).expect("a source");

@@ -601,15 +601,16 @@ fn number() -> u64 {
 
 impl ModuleCode {
     /// Finds the lane of a fault in compiled code, which makes one access for all lanes of a warp: the block
-    /// is run again by the interpreter, without effects. Code may run several blocks of a row as one, and
-    /// names the first.
+    /// is run again by the interpreter, without effects. Compiled code may run several blocks of a row as
+    /// one; it then names the first.
     fn find_lane(&self, kernel: FuncId, launch: &grid::Launch, fault: &mut grid::Fault) {
         use grid::FaultKind::{IllegalAddress, MisalignedAddress};
         let is_access = matches!(fault.kind, IllegalAddress | MisalignedAddress) && fault.thread.is_none();
         let (Some(block), true) = (fault.block, is_access && launch.cluster.is_none()) else { return };
         let [x, y, z] = block;
-        let row = launch.grid[0].min(x.saturating_add(simd::MOST_TOGETHER));
-        for block in (x..row).map(|x| [x, y, z]) {
+        let together = u32::try_from(launch.code.together()).unwrap_or(1);
+        let end = launch.grid[0].min(x.saturating_add(together));
+        for block in (x..end).map(|x| [x, y, z]) {
             let code = Interpreter::new(Arc::clone(self.program.module_of(kernel)), kernel);
             let Ok(code) = code.map(|code| code.probing(Probe::new(block, launch.grid))) else { return };
             let one = grid::Launch {

@@ -73,7 +73,7 @@ mod tests {
         assert!(programs.get([2; 32], never).is_err());
         drop((one, again));
         assert!(programs.get([1; 32], never).is_err());
-        // What is not used is forgotten.
+        // Removes programs that nothing uses any more.
         let _other = programs.get([3; 32], empty);
         assert_eq!(programs.0.lock().expect("no panic").len(), 1);
     }

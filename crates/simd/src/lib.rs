@@ -20,7 +20,6 @@ pub use compile::{Compiled, Error, Made, Request, Rest, assembly, explained, ir,
 pub use kernel::Report;
 pub use kernel::explain::{View, passes};
 pub use kernel::uniformity::Specialisation;
-pub use kernel::wide::MOST_TOGETHER;
 pub use key::{CodeKey, Forced, digest};
 pub use object::LoadError;
 pub use target::{Target, UnknownTarget};

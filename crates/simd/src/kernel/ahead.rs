@@ -49,7 +49,7 @@ pub struct Asked {
     pub any: bool,
     /// For a loop that reads far from round to round.
     pub far: bool,
-    /// There are such loops, with more loads than are prefetched.
+    /// A loop reads far from round to round, but with more loads than are prefetched.
     pub many: bool,
 }
 

@@ -50,8 +50,8 @@ impl Kernel<'_> {
         self.out.ir.load(Type::bits_of(ty.bits() as usize), p)
     }
 
-    /// The same where the lane is a constant: LLVM would not load the element but take the vector apart,
-    /// which costs more instructions.
+    /// Loads the element of a lane whose number is a constant. A plain load would become an extraction from
+    /// the vector, which takes more instructions.
     pub fn get_from_memory(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
         let p = self.element(room, ty, lane);
         self.out.ir.load_as(Type::bits_of(ty.bits() as usize), p, How { volatile: true, ..How::NATURAL })

@@ -50,7 +50,7 @@ pub mod uniformity;
 mod value;
 mod warp;
 mod whole;
-pub mod wide;
+mod wide;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -10,8 +10,8 @@ use super::stop::ARRIVED;
 use super::sweep::{BODY, SETTLE};
 use super::{Kernel, RESUME, RUN_BLOCKS, offset};
 use crate::ir::{
-    Access, Argument, Attributes, Bin, Block, Builder, Callee, Cast, Cmp, Function, Global, Initialiser,
-    Name, Note, Op, Operand, Parameter, Place, Processor, Scope, Signature, Type, Width,
+    Access, Argument, Attributes, Bin, Builder, Callee, Cast, Cmp, Function, Global, Initialiser, Name, Note,
+    Op, Operand, Parameter, Place, Processor, Scope, Signature, Type, Width,
 };
 use crate::lanewise::control_word;
 use crate::target::Target;
@@ -42,7 +42,11 @@ impl Kernel<'_> {
         let settle = self.settle();
         let settles = settle.is_some();
         self.out.ir.module.functions.extend(settle);
-        let mut entry = if self.facts.suspends { self.resume(settles) } else { self.run_blocks() };
+        let mut entry = match (self.facts.suspends, self.facts.spec.across) {
+            (true, _) => self.resume(settles),
+            (false, true) => self.run_rows(),
+            (false, false) => self.run_blocks(),
+        };
         if self.facts.flushes {
             entry = self.flushing(entry);
         }
@@ -270,21 +274,10 @@ impl Kernel<'_> {
         }
     }
 
-    /// The loop over blocks and warps of a kernel without stops.
-    fn run_blocks(&mut self) -> Function {
-        let threads = self.facts.spec.threads();
-        let width = self.width();
-        let threads =
-            if self.facts.spec.whole { threads.next_multiple_of(self.warp() as u32) } else { threads };
-        let (full, rest) = (threads / width.lanes() as u32, threads % width.lanes() as u32);
-        if self.facts.spec.across {
-            return self.run_rows();
-        }
-        // The index of a warp in a block, by the number of those that run together.
-        let warps_each = (width.lanes() / self.warp()) as i64;
-        let [entry, blocks, end, failed, before, warps, next, tail, advance] =
-            ["entry", "blocks", "end", "failed", "warps.pre", "warps", "warps.next", "tail", "advance"]
-                .map(Name::of);
+    /// The entry point of a kernel without stops: the loop over blocks. `body` runs the next ones, goes to
+    /// [`ADVANCE`], and returns how many of a row of the grid it has run.
+    fn over_blocks(&mut self, body: impl FnOnce(&mut Builder, &BlockLoop) -> Operand) -> Function {
+        let [entry, blocks, end] = ["entry", "blocks", "end"].map(Name::of);
         let count = Operand::local(Type::I64, Name::of("count"));
         let outer = self.out.ir.begin();
         let ir = &mut self.out.ir;
@@ -297,140 +290,23 @@ impl Kernel<'_> {
         ir.br(blocks);
         ir.label(blocks);
         let left_next = Name::of("left.next");
-        let left = ir.phi(Type::I64, vec![(count, entry), (Operand::local(Type::I64, left_next), advance)]);
+        let left = ir.phi(Type::I64, vec![(count, entry), (Operand::local(Type::I64, left_next), ADVANCE)]);
         let empty = ir.icmp_int(Cmp::Eq, left, 0);
-        ir.br_if(empty, end, before);
+        ir.br_if(empty, end, BEFORE);
         ir.label(end);
         ir.ret(Operand::i32(Stop::Done as i64));
-        ir.label(failed);
+        ir.label(FAILED);
         ir.ret(Operand::i32(Stop::Fault as i64));
-        ir.label(before);
-        let run = |ir: &mut Builder, number: Operand, lanes: Operand, on: Name| {
-            ir.store(number, index);
-            let arguments = [warp, BLOCK, number, lanes].map(Argument::from);
-            let code = ir.call_at(
-                Place::In(Scope::Blocks),
-                Callee::Function(names::ONE_WARP),
-                Type::I32,
-                arguments,
-                false,
-            );
-            let bad = ir.icmp_int(Cmp::Ne, code, 0);
-            ir.br_if(bad, failed, on);
+        ir.label(BEFORE);
+        let ran = body(ir, &BlockLoop { warp, index, left });
+        ir.label(ADVANCE);
+        ir.named(left_next, Op::Bin(Bin::Sub, left, ran));
+        let ran = match ran.as_int() {
+            Some(number) => Operand::i32(number),
+            None => ir.cast(Cast::Trunc, ran, Type::I32),
         };
-        if full > 0 {
-            ir.br(warps);
-            ir.label(warps);
-            let following = Name::of("w.next");
-            let first = (Operand::i32(0), before);
-            let w = ir.phi(Type::I32, vec![first, (Operand::local(Type::I32, following), next)]);
-            let first = if warps_each == 1 { w } else { ir.bin_int(Bin::Mul, w, warps_each) };
-            run(ir, first, Operand::int(width.bits(), -1), next);
-            ir.label(next);
-            let following = ir.named(following, Op::Bin(Bin::Add, w, Operand::i32(1)));
-            let more = ir.icmp_int(Cmp::Ult, following, i64::from(full));
-            ir.br_if(more, warps, tail);
-        } else {
-            ir.br(tail);
-        }
-        ir.label(tail);
-        if rest > 0 {
-            // Hides the mask's value from LLVM: with a constant mask, instcombine may not terminate on sums.
-            let callee = Callee::Assembly { text: "".into(), constraints: "=r,0".into(), side_effect: false };
-            let lanes = Operand::int(width.bits(), (1i64 << rest) - 1);
-            let lanes = ir.call(callee, width.bits(), [lanes.into()]);
-            run(ir, Operand::i32(i64::from(full) * warps_each), lanes, advance);
-        } else {
-            ir.br(advance);
-        }
-        ir.label(advance);
-        ir.named(left_next, Op::Bin(Bin::Sub, left, Operand::i64(1)));
-        next_block(ir, BLOCK, Operand::i32(1));
+        next_block(ir, BLOCK, ran);
         ir.br(blocks);
-        let blocks: Vec<Block> = self.out.ir.end(outer);
-        Self::of_blocks(blocks)
-    }
-
-    /// The loop over groups of blocks side by side, and over the warps of each, which run as one with the
-    /// same warp of the others.
-    fn run_rows(&mut self) -> Function {
-        let width = self.width();
-        let together = (width.lanes() / self.warp()) as i64;
-        let warps = i64::from(self.facts.spec.threads().div_ceil(self.warp() as u32));
-        let [entry, blocks, end, failed, some, full, part, advance] =
-            ["entry", "blocks", "end", "failed", "some", "full", "part", "advance"].map(Name::of);
-        let count = Operand::local(Type::I64, Name::of("count"));
-        let outer = self.out.ir.begin();
-        let ir = &mut self.out.ir;
-        ir.label(entry);
-        let (slot, warp) = Builder::alloca(Name::of("warp"), Type::I8, offset::WARP_SIZE, 64);
-        ir.splice(vec![slot]);
-        let block = ir.offset(warp, offset::W_BLOCK);
-        ir.store(BLOCK, block);
-        let index = ir.offset(warp, offset::W_INDEX);
-        ir.br(blocks);
-        ir.label(blocks);
-        let left_next = Name::of("left.next");
-        let left = ir.phi(Type::I64, vec![(count, entry), (Operand::local(Type::I64, left_next), advance)]);
-        let empty = ir.icmp_int(Cmp::Eq, left, 0);
-        ir.br_if(empty, end, some);
-        ir.label(end);
-        ir.ret(Operand::i32(Stop::Done as i64));
-        ir.label(failed);
-        ir.ret(Operand::i32(Stop::Fault as i64));
-        // As many blocks as are left of the row of the grid, and of those to run.
-        ir.label(some);
-        let x = ir.offset(BLOCK, offset::CTAID);
-        let x = ir.load(Type::I32, x);
-        let size = ir.offset(BLOCK, offset::NCTAID);
-        let size = ir.load_as(Type::I32, size, UNCHANGING);
-        let row = ir.bin(Bin::Sub, size, x);
-        let row = ir.cast(Cast::ZExt, row, Type::I64);
-        let least = |ir: &mut Builder, a: Operand, b: Operand| {
-            let less = ir.icmp(Cmp::Ult, a, b);
-            ir.select(less, a, b)
-        };
-        let here = least(ir, left, row);
-        let here = least(ir, here, Operand::i64(together));
-        let whole = ir.icmp_int(Cmp::Eq, here, together);
-        ir.br_if(whole, full, part);
-        let over_warps = |ir: &mut Builder, lanes: Operand, from: Name, words: [&'static str; 2]| {
-            let [run, following] = words.map(Name::of);
-            let next = Name { word: words[0], number: Some(1) };
-            ir.br(run);
-            ir.label(run);
-            let again = Operand::local(Type::I32, following);
-            let w = ir.phi(Type::I32, vec![(Operand::i32(0), from), (again, next)]);
-            ir.store(w, index);
-            let arguments = [warp, BLOCK, w, lanes].map(Argument::from);
-            let callee = Callee::Function(names::ONE_WARP);
-            let code = ir.call_at(Place::In(Scope::Blocks), callee, Type::I32, arguments, false);
-            let bad = ir.icmp_int(Cmp::Ne, code, 0);
-            ir.br_if(bad, failed, next);
-            ir.label(next);
-            let following = ir.named(following, Op::Bin(Bin::Add, w, Operand::i32(1)));
-            let more = ir.icmp_int(Cmp::Ult, following, warps);
-            ir.br_if(more, run, advance);
-        };
-        ir.label(full);
-        over_warps(ir, Operand::int(width.bits(), -1), full, ["full.warps", "full.next"]);
-        ir.label(part);
-        let lanes = ir.bin_int(Bin::Mul, here, self.facts.spec.warp.lanes() as i64);
-        let gone = ir.bin(Bin::Sub, Operand::i64(width.lanes() as i64), lanes);
-        let gone = ir.cast(Cast::ZExt, gone, width.bits());
-        let lanes = ir.bin(Bin::LShr, Operand::int(width.bits(), -1), gone);
-        over_warps(ir, lanes, part, ["part.warps", "part.next"]);
-        ir.label(advance);
-        ir.named(left_next, Op::Bin(Bin::Sub, left, here));
-        let here = ir.cast(Cast::Trunc, here, Type::I32);
-        next_block(ir, BLOCK, here);
-        ir.br(blocks);
-        let blocks: Vec<Block> = self.out.ir.end(outer);
-        Self::of_blocks(blocks)
-    }
-
-    /// The entry point of a kernel without stops.
-    fn of_blocks(blocks: Vec<Block>) -> Function {
         Function {
             name: Name::of(RUN_BLOCKS),
             returns: Signature::One(Type::I32),
@@ -440,8 +316,130 @@ impl Kernel<'_> {
             ],
             attributes: Attributes::default(),
             scope: Some(Scope::Blocks),
-            blocks,
+            blocks: self.out.ir.end(outer),
         }
+    }
+
+    /// The loops over blocks and over the warps of each.
+    fn run_blocks(&mut self) -> Function {
+        let threads = self.facts.spec.threads();
+        let width = self.width();
+        let threads =
+            if self.facts.spec.whole { threads.next_multiple_of(self.warp() as u32) } else { threads };
+        let (full, rest) = (threads / width.lanes() as u32, threads % width.lanes() as u32);
+        // The index of a warp in a block, by the number of those that run together.
+        let warps_each = (width.lanes() / self.warp()) as i64;
+        self.over_blocks(|ir, blocks| {
+            let tail = Name::of("tail");
+            if full > 0 {
+                let all = Operand::int(width.bits(), -1);
+                blocks.over_warps(ir, [BEFORE, tail], ["warps", "w"], i64::from(full), warps_each, all);
+            } else {
+                ir.br(tail);
+            }
+            ir.label(tail);
+            if rest > 0 {
+                // Hides the mask's value from LLVM: with a constant mask, instcombine may not terminate on
+                // sums.
+                let callee =
+                    Callee::Assembly { text: "".into(), constraints: "=r,0".into(), side_effect: false };
+                let lanes = Operand::int(width.bits(), (1i64 << rest) - 1);
+                let lanes = ir.call(callee, width.bits(), [lanes.into()]);
+                blocks.run(ir, Operand::i32(i64::from(full) * warps_each), lanes, ADVANCE);
+            } else {
+                ir.br(ADVANCE);
+            }
+            Operand::i64(1)
+        })
+    }
+
+    /// The loops over groups of blocks side by side and over the warps of a block, where each warp runs as
+    /// one with the same warp of the group's other blocks.
+    fn run_rows(&mut self) -> Function {
+        let width = self.width();
+        let lanes_each = self.warp() as i64;
+        let together = width.lanes() as i64 / lanes_each;
+        let warps = i64::from(self.facts.spec.threads().div_ceil(self.warp() as u32));
+        self.over_blocks(|ir, blocks| {
+            let [full, part] = ["full", "part"].map(Name::of);
+            // No more blocks than are left of the grid's row and of those to run.
+            let x = ir.offset(BLOCK, offset::CTAID);
+            let x = ir.load(Type::I32, x);
+            let size = ir.offset(BLOCK, offset::NCTAID);
+            let size = ir.load_as(Type::I32, size, UNCHANGING);
+            let row = ir.bin(Bin::Sub, size, x);
+            let row = ir.cast(Cast::ZExt, row, Type::I64);
+            let least = |ir: &mut Builder, a: Operand, b: Operand| {
+                let less = ir.icmp(Cmp::Ult, a, b);
+                ir.select(less, a, b)
+            };
+            let here = least(ir, blocks.left, row);
+            let here = least(ir, here, Operand::i64(together));
+            let whole = ir.icmp_int(Cmp::Eq, here, together);
+            ir.br_if(whole, full, part);
+            ir.label(full);
+            let all = Operand::int(width.bits(), -1);
+            blocks.over_warps(ir, [full, ADVANCE], ["full.warps", "full.w"], warps, 1, all);
+            ir.label(part);
+            let lanes = ir.bin_int(Bin::Mul, here, lanes_each);
+            let gone = ir.bin(Bin::Sub, Operand::i64(width.lanes() as i64), lanes);
+            let gone = ir.cast(Cast::ZExt, gone, width.bits());
+            let lanes = ir.bin(Bin::LShr, all, gone);
+            blocks.over_warps(ir, [part, ADVANCE], ["part.warps", "part.w"], warps, 1, lanes);
+            here
+        })
+    }
+}
+
+/// Where [`Kernel::over_blocks`] begins to run blocks, goes on after them, and ends after a fault.
+const BEFORE: Name = Name::of("warps.pre");
+const ADVANCE: Name = Name::of("advance");
+const FAILED: Name = Name::of("failed");
+
+/// What the body of the loop over blocks uses.
+struct BlockLoop {
+    /// The warp's context.
+    warp: Operand,
+    /// The address of the warp's index in it.
+    index: Operand,
+    /// The number of blocks that are left to run.
+    left: Operand,
+}
+
+impl BlockLoop {
+    /// Runs a warp with these lanes, then goes to `on`.
+    fn run(&self, ir: &mut Builder, number: Operand, lanes: Operand, on: Name) {
+        ir.store(number, self.index);
+        let arguments = [self.warp, BLOCK, number, lanes].map(Argument::from);
+        let callee = Callee::Function(names::ONE_WARP);
+        let code = ir.call_at(Place::In(Scope::Blocks), callee, Type::I32, arguments, false);
+        let bad = ir.icmp_int(Cmp::Ne, code, 0);
+        ir.br_if(bad, FAILED, on);
+    }
+
+    /// A loop over `count` warps with these lanes, between two labels: their indices are multiples of `each`.
+    /// `words` name its label and its counter.
+    fn over_warps(
+        &self,
+        ir: &mut Builder,
+        [from, to]: [Name; 2],
+        words: [&'static str; 2],
+        count: i64,
+        each: i64,
+        lanes: Operand,
+    ) {
+        let [warps, following] = words.map(Name::of);
+        let next = Name { word: words[0], number: Some(1) };
+        ir.br(warps);
+        ir.label(warps);
+        let again = Operand::local(Type::I32, following);
+        let w = ir.phi(Type::I32, vec![(Operand::i32(0), from), (again, next)]);
+        let first = if each == 1 { w } else { ir.bin_int(Bin::Mul, w, each) };
+        self.run(ir, first, lanes, next);
+        ir.label(next);
+        let following = ir.named(following, Op::Bin(Bin::Add, w, Operand::i32(1)));
+        let more = ir.icmp_int(Cmp::Ult, following, count);
+        ir.br_if(more, warps, to);
     }
 }
 

@@ -80,7 +80,7 @@ pub struct Work {
     across: bool,
     /// Whether loads that move far each round were found.
     far: bool,
-    /// The same, in loops with too many to prefetch.
+    /// Whether a loop has too many of them to prefetch.
     many: bool,
     /// The control-flow graph while it is valid.
     cfg: Option<Cfg>,
@@ -282,7 +282,8 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let across = work.across && most > 1 && wide::may_go_across(func, &narrow.cfg, &work.spec);
     let groups =
         [true, false].into_iter().filter(|&a| across || !a).flat_map(|a| wide::COUNTS.map(|n| (a, n)));
-    // Many rows of one block stand in each other's way: planes and rows often are powers of two apart.
+    // Without a prefetch, several rows of one block are not read together: planes and rows are often powers
+    // of two apart and fall into the same cache sets.
     for (across, warps) in groups.filter(|&(across, warps)| warps <= most && (across || far)) {
         let spec = Specialisation { width: Width::warps(warps), across, ..work.spec };
         if !across && !wide::divides(&work.spec, warps) {

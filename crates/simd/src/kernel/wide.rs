@@ -22,9 +22,6 @@ use crate::ir::Width;
 /// The numbers of warps that may run together, most first.
 pub const COUNTS: [u16; 3] = [8, 4, 2];
 
-/// The most blocks that run as one.
-pub const MOST_TOGETHER: u32 = COUNTS[0] as u32;
-
 /// The number of warps that may run together by the kernel's number of operations: longer vectors take longer
 /// to compile, most of all on paths where lanes differ.
 const BY_SIZE: [(usize, u16); 2] = [(600, 8), (1000, 4)];
@@ -61,7 +58,7 @@ pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
 }
 
 /// Whether the same warp of several blocks may run as one: a block's rows are one warp long, and its code has
-/// nothing of the block's own but its place in the grid. To be asked after [`may_widen`].
+/// nothing of the block's own but its place in the grid. The caller has checked [`may_widen`].
 pub fn may_go_across(func: &Function, cfg: &Cfg, spec: &Specialisation) -> bool {
     let of_block = |op: &Op| match op {
         Op::Special(reg) => !matches!(
@@ -109,10 +106,9 @@ pub fn most(func: &Function, cfg: &Cfg, uniformity: &Uniformity, registers: usiz
     COUNTS.into_iter().find(fits).unwrap_or(2)
 }
 
-/// The bytes of each lane's values that live at one point of a loop with a prefetch, or of any loop where
-/// none has one. Values that are the same
-/// for all lanes, or follow from the first lane's, do not count, and neither do loaded ones with one use: it
-/// can be their load.
+/// The bytes of each lane's values that are live at one point of a loop with a prefetch, or of any loop if
+/// none has one. Values that are the same for all lanes, or follow from the first lane's, do not count, and
+/// neither do loaded ones with one use: it can be their load.
 fn live_in_far_loops(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> usize {
     let is_far = |b: &usize| func.blocks[*b].insts.iter().any(|i| matches!(i.op, Op::Prefetch(_)));
     let mut loops: Vec<_> = cfg.loops.iter().filter(|l| l.blocks.iter().any(is_far)).collect();
