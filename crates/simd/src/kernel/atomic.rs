@@ -352,7 +352,7 @@ impl Kernel<'_> {
             });
         }
         // Counters in shared memory, as in histograms, need one addition in memory per lane. Without a loop
-        // they take 0.6 of the time on an EPYC with AVX2, but 1.1 on a Xeon with AVX-512: the loop stays there.
+        // that takes 0.6 of the time on an EPYC with AVX2, but 1.1 on a Xeon with AVX-512, which keeps it.
         if !self.facts.avx512
             && self.cursor.full
             && !used
