@@ -66,10 +66,23 @@ fn every_copy_is_as_on_the_hardware() {
         (("ANYWARP_CPU", "native"), Some("barrier,plain,spelling")),
         (("ANYWARP_CPU", "x86-64-v3"), Some("barrier,plain,spelling")),
     ];
-    for (number, (setting, groups)) in settings.into_iter().enumerate() {
-        let turn = if groups.is_none() { Turn::ALL } else { Turn::part(number) };
-        let ours = recorder.record(&library, setting, groups, turn).expect("a recording of ours");
-        let least = if groups.is_none() { hardware.len() } else { sample::of(1200, 620) };
+    let turn = |number: usize, groups: Option<&str>| match groups {
+        None => Turn::ALL,
+        Some(_) if sample::long() => Turn::way(number, 2),
+        Some(_) => Turn::part(number),
+    };
+    // Each is a process of one thread.
+    let recordings = std::thread::scope(|scope| {
+        let (recorder, library) = (&recorder, &library);
+        let started = [0, 1, 2].map(|number| {
+            let (setting, groups) = settings[number];
+            scope.spawn(move || recorder.record(library, setting, groups, turn(number, groups)))
+        });
+        started.map(|one| one.join().expect("no panic").expect("a recording of ours"))
+    });
+    for (number, (ours, (setting, groups))) in recordings.into_iter().zip(settings).enumerate() {
+        let turn = turn(number, groups);
+        let least = if groups.is_none() { hardware.len() } else { 620 };
         assert!(ours.len() >= least, "{} cases with {}={}", ours.len(), setting.0, setting.1);
         let ours: BTreeMap<&str, &Outcome> = ours.iter().map(|(name, o)| (settled(name), o)).collect();
         for (name, outcome) in &hardware {

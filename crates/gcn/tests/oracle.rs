@@ -10,15 +10,12 @@ use std::process::Command;
 
 use gcn::isa::Decoder;
 use gcn::{CodeObject, Target};
-
-fn is_long() -> bool {
-    std::env::var_os("ANYWARP_TEST_LONG").is_some()
-}
+use hwtruth::sample::{long, of};
 
 /// Whether LLVM is there.
 fn ready() -> bool {
     let ready = oracle::available();
-    assert!(ready || !is_long(), "{} is missing: apt-get install llvm-19 clang-19 lld-19", oracle::LLVM_MC);
+    assert!(ready || !long(), "{} is missing: apt-get install llvm-19 clang-19 lld-19", oracle::LLVM_MC);
     if !ready {
         eprintln!("not run: {} is missing: apt-get install llvm-19 clang-19 lld-19", oracle::LLVM_MC);
     }
@@ -46,7 +43,7 @@ fn random_instructions_are_decoded_or_refused_alike() {
     if !ready() {
         return;
     }
-    let count = if is_long() { 300_000 } else { 10_000 };
+    let count = of(60_000, 10_000);
     for (target, table, waves) in TARGETS {
         for &wave in *waves {
             let differences = oracle::compare(table, target, wave, count, 2026);

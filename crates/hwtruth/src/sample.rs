@@ -4,16 +4,40 @@
 //! a hash of the case's name decides which of them runs it. Compiling a kernel takes ten times as long as
 //! interpreting it, though: there the interpreter runs every case, and compiled code the [`PART`]th of them
 //! that the hash selects. Tests that iterate over numbers (random texts, seeds) use fewer. With
-//! `ANYWARP_TEST_LONG=1`, all tests run all cases.
+//! `ANYWARP_TEST_LONG=1`, as in `.ci/run`, all tests run all cases. Where a case can be compiled in many ways
+//! (targets, levels), they then take a third of the ways by turns; with `ANYWARP_TEST_LONG=all`, all of them.
 
 use std::sync::LazyLock;
 
-/// Whether tests run all their cases: `ANYWARP_TEST_LONG` is set and not `0`. Only this function reads the
-/// variable.
+/// What tests run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
+    Sample,
+    Long,
+    All,
+}
+
+/// Only this function reads `ANYWARP_TEST_LONG`.
+fn extent() -> Extent {
+    static EXTENT: LazyLock<Extent> = LazyLock::new(|| {
+        let value = std::env::var("ANYWARP_TEST_LONG").unwrap_or_default();
+        match value.as_str() {
+            "" | "0" => Extent::Sample,
+            "all" => Extent::All,
+            _ => Extent::Long,
+        }
+    });
+    *EXTENT
+}
+
+/// Whether tests run all their cases: `ANYWARP_TEST_LONG` is set and not `0`.
 pub fn long() -> bool {
-    static LONG: LazyLock<bool> =
-        LazyLock::new(|| std::env::var_os("ANYWARP_TEST_LONG").is_some_and(|v| !v.is_empty() && v != "0"));
-    *LONG
+    extent() >= Extent::Long
+}
+
+/// Whether tests also run every case in every way: `ANYWARP_TEST_LONG=all`.
+pub fn every_way() -> bool {
+    extent() == Extent::All
 }
 
 /// `all` in a long run, otherwise `some`: a number of rounds, inputs or seeds.
@@ -48,6 +72,16 @@ impl Turn {
     /// every case in a long run. The interpreter runs all.
     pub fn part(number: usize) -> Turn {
         Turn::new(number, PART)
+    }
+
+    /// The part for one of several ways that cost as much as all others together: cases are shared in a long
+    /// run too, and every way runs every case only in [`every_way`].
+    ///
+    /// # Panics
+    /// If `of` is 0.
+    pub fn way(number: usize, of: usize) -> Turn {
+        assert!(of > 0, "cases cannot be shared by 0 ways");
+        if every_way() { Turn::ALL } else { Turn { number: (number % of) as u64, of: of as u64 } }
     }
 
     /// Whether this test runs the case with this name.

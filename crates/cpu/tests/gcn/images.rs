@@ -458,8 +458,7 @@ fn images_are_read_as_the_documents_say() {
     let mut failures = Vec::new();
     let mut counts = BTreeMap::new();
     for (turn, (target, table)) in TARGETS.into_iter().enumerate() {
-        // In the sample each form is read on one target.
-        let turn = Turn::new(turn, TARGETS.len());
+        let turn = Turn::way(turn, TARGETS.len());
         let names = names(target, table);
         for shape in [Shape::D1, Shape::D2, Shape::D3, Shape::A2] {
             let flat = matches!(shape, Shape::D2 | Shape::A2);

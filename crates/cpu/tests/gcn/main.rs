@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use cpu::{Engine, Forced, Program, Target};
 use grid::Workers;
-use hwtruth::sample::{self, long};
+use hwtruth::sample::{self, every_way, long};
 use support::case::{self, Run};
 use support::execute::{By, execute};
 use wave::Module;
@@ -120,16 +120,19 @@ fn lowered(bytes: &[u8]) -> Result<Module, String> {
     Ok(module)
 }
 
-fn run(module: &Module, run: &Run, engines: &[Engine], workers: &[Workers]) -> Result<(), String> {
-    let load = |engine| Program::of_module(module.clone(), engine).map_err(|p| format!("{p:?}"));
+/// Runs `cases` of a module with `engines`; each engine loads the module once.
+fn run(module: &Module, cases: &[Run], engines: &[Engine], workers: &[Workers]) -> Result<(), String> {
     for &engine in engines {
-        let program = load(engine)?;
+        let program = Program::of_module(module.clone(), engine).map_err(|p| format!("{p:?}"))?;
         let program = match engine {
             Engine::Compiled => program.for_target(Target::native()).forced(Forced::default()),
             Engine::Interpreter => program,
         };
-        for workers in workers {
-            execute(&program, workers, run, By::Engine(engine)).map_err(|e| format!("{engine:?}: {e}"))?;
+        for case in cases {
+            for workers in workers {
+                execute(&program, workers, case, By::Engine(engine))
+                    .map_err(|e| format!("line {}: {engine:?}: {e}", case.line))?;
+            }
         }
     }
     Ok(())
@@ -146,11 +149,25 @@ fn ready() -> bool {
     ready
 }
 
-/// The engines that run file number `file` in way number `way` of `ways`, which are targets and levels. In
-/// the sample a file is compiled for two ways, one of which the interpreter runs; the next file has others.
+/// The engines that run file number `file` in way number `way` of `ways`, which are targets, each with all
+/// [`LEVELS`]. In the sample a file is compiled for two ways, one of which the interpreter runs; the next
+/// file has others. In a long run it is compiled for every second target at one level; the interpreter runs a
+/// third of these.
 fn engines(file: usize, way: usize, ways: usize) -> &'static [Engine] {
+    const BOTH: &[Engine] = &[Engine::Interpreter, Engine::Compiled];
+    let (target, level) = (way / LEVELS.len(), way % LEVELS.len());
+    if every_way() {
+        return BOTH;
+    }
+    if long() {
+        let turn = target + file;
+        return match turn / 2 % LEVELS.len() {
+            at if !turn.is_multiple_of(2) || at != level => &[],
+            0 => BOTH,
+            _ => &[Engine::Compiled],
+        };
+    }
     match (way + ways - file * 7 % ways) % ways {
-        _ if long() => &[Engine::Interpreter, Engine::Compiled],
         0 => &[Engine::Compiled],
         13 => &[Engine::Interpreter],
         _ => &[],
@@ -186,12 +203,7 @@ fn kernels_compute_what_their_files_say() {
             }
             let made = compiled(file, target, options, level, &folder.path().join("object"))
                 .and_then(|bytes| lowered(&bytes));
-            let outcome = made.and_then(|module| {
-                let each = cases.iter().map(|case| {
-                    run(&module, case, engines, &workers).map_err(|e| format!("line {}: {e}", case.line))
-                });
-                each.collect::<Result<Vec<()>, String>>()
-            });
+            let outcome = made.and_then(|module| run(&module, &cases, engines, &workers));
             failures.extend(outcome.err().map(|e| format!("{name} for {target} {level}: {e}")));
         }
     }
@@ -205,7 +217,7 @@ fn changed_code_is_refused_or_keeps_the_rules() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let rounds = sample::of(2000, 100);
+    let rounds = sample::of(400, 100);
     let (mut kept, mut refused) = (0, 0);
     let mut state = 2026u64;
     let mut random = move || {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use cpu::{Engine, Program, Target};
-use hwtruth::sample;
+use hwtruth::sample::{self, every_way};
 
 use crate::model::{halves, later};
 use crate::values;
@@ -580,7 +580,7 @@ fn matrix_products_are_sums_of_products() {
     ];
     let mut failures = Vec::new();
     for (number, (target, shapes)) in lists.into_iter().enumerate() {
-        let each = sample::of(1, 4);
+        let each = if every_way() { 1 } else { sample::of(2, 4) };
         let some = shapes.iter().skip(number % each).step_by(each);
         for shape in some.filter(|shape| shape.name.contains(&only)) {
             let outcome = difference(target, shape, folder.path());
