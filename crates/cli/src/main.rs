@@ -29,6 +29,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(commands::run::Args),
+    Prof(commands::prof::Args),
     Info(commands::info::Args),
     Smi(Box<commands::smi::Args>),
     Compile(commands::compile::Args),
@@ -50,8 +51,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether the command itself uses the options. The program that `run` and `demo` start reports problems
-    /// with them; the other commands do not read them.
+    /// Whether the command itself uses the options. The program that `run`, `prof` and `demo` start reports
+    /// problems with them; the other commands do not read them.
     fn obeys_options(&self) -> bool {
         match self {
             Command::Info(_) | Command::Smi(_) | Command::Compile(_) | Command::Cache(_) => true,
@@ -82,9 +83,10 @@ fn main() -> ExitCode {
         reading.complaints().for_each(|complaint| log::say(log::Level::Error, || complaint));
     }
     // 125 distinguishes our own failure from the program's status, as with `env` and `nohup`.
-    let failure = if matches!(command, Command::Run(_)) { 125 } else { 1 };
+    let failure = if matches!(command, Command::Run(_) | Command::Prof(_)) { 125 } else { 1 };
     let result = match command {
         Command::Run(args) => commands::run::run(args, options),
+        Command::Prof(args) => commands::prof::run(args, options),
         Command::Info(args) => commands::info::run(args, &reading),
         Command::Smi(args) => commands::smi::run(&args, options),
         Command::Compile(args) => commands::compile::run(args, options),

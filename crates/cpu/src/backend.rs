@@ -563,6 +563,9 @@ impl ModuleCode {
             id: number(),
             host: &around,
         };
+        if let Some(begun) = launch.begun {
+            begun.store(driver::profile::now(), Ordering::Relaxed);
+        }
         let run = || family.timed(|| self.executor.workers().run(&grid));
         let ended = match &calls {
             Some(calls) => answered(calls, run).ok_or_else(|| Fault {

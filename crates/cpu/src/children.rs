@@ -589,6 +589,8 @@ impl Item {
                     cooperative: false,
                     // No node of the graph.
                     graph: None,
+                    // A part of the launch that the program made.
+                    begun: None,
                     ..launch.clone()
                 };
                 module.run_grid(&launch, family, depth)

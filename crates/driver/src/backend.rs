@@ -4,7 +4,7 @@
 //! everything else (contexts, memory, stream order, handles). Addresses are real addresses of the process.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::device::DeviceInfo;
 use crate::graph::device::Environment;
@@ -344,6 +344,8 @@ pub struct LaunchRequest<'a> {
     pub device: u32,
     /// The running graph whose node this is.
     pub graph: Option<&'a Arc<Environment>>,
+    /// Takes the time ([`crate::profile::now`]) at which the kernel's code was there and its grid began.
+    pub begun: Option<&'a AtomicU64>,
 }
 
 /// Context limits, in bytes unless they say otherwise.

@@ -408,6 +408,11 @@ impl Wait {
         self.number.is_some()
     }
 
+    /// Whether [`Wait::run`] may have to wait. Otherwise the stream has waited before.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.inside.is_some() || self.number.is_some()
+    }
+
     pub(crate) fn run(&self) {
         if let Some(point) = &self.inside {
             point.wait();

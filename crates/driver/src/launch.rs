@@ -17,6 +17,7 @@ use crate::mangled::readable;
 use crate::memory::address;
 use crate::module::Function;
 use crate::occupancy;
+use crate::profile;
 use crate::refused;
 use crate::stream::{Operation, Policy, Stream};
 
@@ -189,7 +190,12 @@ impl Prepared {
             return Err(Error::ContextIsDestroyed);
         }
         module.bind_references()?;
-        self.run_within(module.context.kernel_limits(), Some(graph))
+        let run =
+            |begun: Option<&AtomicU64>| self.run_within(module.context.kernel_limits(), Some(graph), begun);
+        match profile::recorder() {
+            None => run(None),
+            Some(recorder) => recorder.launch(self, graph.stream(), run),
+        }
     }
 
     /// Captures the state at submission: the bindings of texture references and the context's limits.
@@ -257,9 +263,9 @@ impl Prepared {
         });
     }
 
-    /// Runs the launch. Logs faults.
-    pub(crate) fn run(&self) -> Result<()> {
-        self.run_within(self.limits, None)
+    /// Runs the launch. Logs faults. `begun`: see [`LaunchRequest::begun`].
+    pub(crate) fn run(&self, begun: Option<&AtomicU64>) -> Result<()> {
+        self.run_within(self.limits, None, begun)
     }
 
     /// Changes the grid, and the bytes of the parameters.
@@ -268,7 +274,12 @@ impl Prepared {
         params(self.params.bytes_mut());
     }
 
-    fn run_within(&self, limits: Limits, graph: Option<&Arc<Environment>>) -> Result<()> {
+    fn run_within(
+        &self,
+        limits: Limits,
+        graph: Option<&Arc<Environment>>,
+        begun: Option<&AtomicU64>,
+    ) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
         let launch = LaunchRequest {
@@ -286,6 +297,7 @@ impl Prepared {
             context: module.context_id,
             device: module.context.device.ordinal,
             graph,
+            begun,
         };
         module.program.launch(&launch).map_err(|fault| {
             let error = Error::from(&fault);

@@ -30,11 +30,12 @@ pub mod launch;
 pub mod library;
 pub mod link;
 pub mod log;
-mod mangled;
+pub mod mangled;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
 pub mod peer;
+pub mod profile;
 pub mod refused;
 pub mod shared;
 pub mod stream;
@@ -77,6 +78,7 @@ const ENDED: u8 = 3;
 
 extern "C" fn forked() {
     STATE.store(FORKED, Ordering::SeqCst);
+    profile::stop();
 }
 
 extern "C" fn exiting() {
@@ -108,6 +110,7 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
         let device = |(i, info)| Device::new(i as u32, info);
         let devices: Vec<_> = infos.into_iter().enumerate().map(device).collect();
         usage::start(&devices);
+        profile::start(&options);
         PROCESS.store(std::process::id(), Ordering::SeqCst);
         // SAFETY: both take functions that live as long as the library, which stays loaded after
         // initialisation.

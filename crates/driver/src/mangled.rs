@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A mangled name's identifiers without types, such as `space::kernel`, with `<…>` for the arguments of a
 /// template; other names as they are.
-pub(crate) fn readable(name: &str) -> Cow<'_, str> {
+pub fn readable(name: &str) -> Cow<'_, str> {
     parsed(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 

@@ -136,6 +136,14 @@ impl Folder {
         self.open_own(name, libc::O_RDWR | if make { libc::O_CREAT } else { 0 })
     }
 
+    /// Creates a file that only the user can read, and that did not exist, for writing.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        self.open_at(name, libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL, 0o600)
+    }
+
     /// Writes a file with this mode, less the umask. The file is either complete or absent: a temporary file
     /// ([`is_temporary`]) is written first, then renamed. A limit on file sizes is reported as an error.
     ///

@@ -192,6 +192,14 @@ options! {
     /// a folder to which the PTX of every loaded module is written
     keep_ptx: Option<PathBuf> = None, "ANYWARP_KEEP_PTX", Path, path;
 
+    /// a private folder in which each process records the time of its kernels and copies; `anywarp prof`
+    /// sets it and reads what is there ([docs/prof.md](docs/prof.md))
+    profile: Option<PathBuf> = None, "ANYWARP_PROFILE", Path, path;
+
+    /// `1`: with `ANYWARP_PROFILE`, each launch and copy is recorded by itself too, as `anywarp prof --trace`
+    /// needs
+    profile_events: bool = false, "ANYWARP_PROFILE_EVENTS", Setting, switch;
+
     /// the folder of the driver library that `anywarp run` uses
     lib: Option<PathBuf> = None, "ANYWARP_LIB", Path, path;
 
@@ -393,6 +401,8 @@ mod tests {
             ("ANYWARP_DETERMINISTIC", "1"),
             ("ANYWARP_WATCHDOG", "0.5"),
             ("ANYWARP_KEEP_PTX", "/k"),
+            ("ANYWARP_PROFILE", "/p"),
+            ("ANYWARP_PROFILE_EVENTS", "1"),
             ("ANYWARP_LIB", "/b"),
             ("ANYWARP_CLANG", "clang++-19"),
             ("CUDA_VISIBLE_DEVICES", "0"),
@@ -423,6 +433,8 @@ mod tests {
             deterministic: true,
             watchdog: Some(Duration::from_millis(500)),
             keep_ptx: at("/k"),
+            profile: at("/p"),
+            profile_events: true,
             lib: at("/b"),
             clang: at("clang++-19"),
             cuda_visible_devices: list("0"),
@@ -493,6 +505,7 @@ mod tests {
             "ANYWARP_CACHE_DIR",
             "ANYWARP_CLANG",
             "ANYWARP_KEEP_PTX",
+            "ANYWARP_PROFILE",
             "ANYWARP_LIB",
             "ANYWARP_LLVM",
             "HOME",
@@ -521,8 +534,10 @@ mod tests {
             assert_eq!(*origin, wanted, "{}", row.name);
         }
         assert_eq!(reading.options.cache_folder(), None);
-        let Options { llvm, clang, keep_ptx, lib, xdg_cache_home, rustup_home, home, .. } = reading.options;
-        assert!([llvm, clang, keep_ptx, lib, xdg_cache_home, rustup_home, home].iter().all(Option::is_none));
+        let Options { llvm, clang, keep_ptx, profile, lib, xdg_cache_home, rustup_home, home, .. } =
+            reading.options;
+        let paths = [llvm, clang, keep_ptx, profile, lib, xdg_cache_home, rustup_home, home];
+        assert!(paths.iter().all(Option::is_none));
         assert!(!secure(), "tests are not run as setuid programs");
     }
 }

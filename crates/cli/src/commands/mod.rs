@@ -9,5 +9,6 @@ pub mod demo;
 pub mod extract;
 pub mod hipify;
 pub mod info;
+pub mod prof;
 pub mod run;
 pub mod smi;

@@ -75,19 +75,27 @@ pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let Some((program, rest)) = args.program.split_first() else { bail!("no program given") };
     let folder = install::library_folder(options)?;
-    match program::examine(program) {
-        Some(Finding::Broken(reason)) => {
-            eprintln!("anywarp: {}: {reason}", program.to_string_lossy());
-            return Ok(ExitCode::from(126));
-        }
-        Some(Finding::Alone(reason)) => eprintln!("anywarp: {}: {reason}", program.to_string_lossy()),
-        None => {}
+    if let Some(status) = refused(program) {
+        return Ok(status);
     }
     let error = Command::new(program).args(rest).envs(environment(&folder)).exec();
+    Ok(not_started(program, &error))
+}
+
+/// Tells what is wrong with a program; the status if it cannot run.
+pub fn refused(program: &OsStr) -> Option<ExitCode> {
+    let finding = program::examine(program)?;
+    let (Finding::Broken(reason) | Finding::Alone(reason)) = &finding;
+    eprintln!("anywarp: {}: {reason}", program.to_string_lossy());
+    matches!(finding, Finding::Broken(_)).then(|| ExitCode::from(126))
+}
+
+/// Tells why a program could not be started; the status for it.
+pub fn not_started(program: &OsStr, error: &std::io::Error) -> ExitCode {
     let missing = error.kind() == std::io::ErrorKind::NotFound;
     match program::not_found(program).filter(|_| missing) {
         Some(reason) => eprintln!("anywarp: {}: {reason}", program.to_string_lossy()),
         None => eprintln!("anywarp: {}: {error}", program.to_string_lossy()),
     }
-    Ok(ExitCode::from(if missing { 127 } else { 126 }))
+    ExitCode::from(if missing { 127 } else { 126 })
 }

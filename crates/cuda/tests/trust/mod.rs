@@ -221,12 +221,15 @@ fn a_program_with_more_rights_than_its_user_obeys_no_path() {
         }
         traps.library("llvm");
         traps.library("rustup/toolchains/any/lib");
-        let folders = ["cache", "ptx", "home", "xdg", "rustup", "llvm"].map(|name| traps.text(name));
-        let [cache, ptx, home, xdg, rustup, llvm] = folders.each_ref().map(String::as_str);
+        let names_of_folders = ["cache", "ptx", "profile", "home", "xdg", "rustup", "llvm"];
+        let folders = names_of_folders.map(|name| traps.text(name));
+        let [cache, ptx, profile, home, xdg, rustup, llvm] = folders.each_ref().map(String::as_str);
+        traps.folder("profile");
         // Without ANYWARP_CACHE_DIR, the cache would be in the home folder.
         for cache in [Some(cache), None] {
             let mut variables = vec![
                 ("ANYWARP_KEEP_PTX", ptx),
+                ("ANYWARP_PROFILE", profile),
                 ("ANYWARP_LLVM", llvm),
                 ("HOME", home),
                 ("XDG_CACHE_HOME", xdg),
@@ -250,8 +253,9 @@ fn a_program_with_more_rights_than_its_user_obeys_no_path() {
                 return;
             }
         }
-        let obeyed = ["cache", "ptx", "xdg/anywarp"].map(|name| !names(&traps.at(name)).is_empty());
-        assert_eq!(obeyed, [!secure; 3], "secure: {secure}");
+        let obeyed =
+            ["cache", "ptx", "profile", "xdg/anywarp"].map(|name| !names(&traps.at(name)).is_empty());
+        assert_eq!(obeyed, [!secure; 4], "secure: {secure}");
         assert_eq!(traps.opened(), !secure, "ANYWARP_LLVM");
         assert!(names(&traps.at("home")).is_empty() && !traps.ran());
     }

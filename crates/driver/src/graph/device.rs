@@ -178,7 +178,7 @@ impl Environment {
     }
 
     /// The stream.
-    pub(super) fn stream(&self) -> &Arc<Stream> {
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
         &self.stream
     }
 

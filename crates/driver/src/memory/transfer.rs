@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::profile;
 use crate::stream::{Operation, Policy, Stream};
 
 use super::array::{self, Array};
@@ -308,6 +309,16 @@ impl Copy {
     /// What the program asked for.
     pub(crate) fn asked(&self) -> &Transfer {
         &self.asked
+    }
+
+    /// What a profile calls it.
+    pub(crate) fn kind(&self) -> profile::Kind {
+        match (self.from.is_device(), self.to.is_device()) {
+            (true, true) => profile::Kind::DeviceToDevice,
+            (true, false) => profile::Kind::DeviceToHost,
+            (false, true) => profile::Kind::HostToDevice,
+            (false, false) => profile::Kind::HostToHost,
+        }
     }
 
     /// The number of bytes that it copies.

@@ -76,6 +76,13 @@ pub enum Step {
     Barrier,
 }
 
+impl Step {
+    /// Whether it waits for something.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self, Step::Wait(..) | Step::Await(..))
+    }
+}
+
 /// How long a waiting thread spins before it naps between polls.
 const SPIN: Duration = Duration::from_micros(50);
 const NAP: Duration = Duration::from_micros(20);

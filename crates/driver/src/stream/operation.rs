@@ -21,6 +21,7 @@ use crate::memory::sparse::Remap;
 use crate::memory::transfer::Copy;
 use crate::memory::value::Step;
 use crate::memory::{Allocation, address, pool};
+use crate::profile;
 
 use super::hosted::host_function;
 use super::{Point, Stream};
@@ -157,8 +158,41 @@ impl Operation {
     /// Runs the operation; `turn` is the thread's turn of running streams, if it is in one.
     #[inline]
     pub(crate) fn run(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+        match profile::recorder() {
+            None => self.perform(stream, turn),
+            Some(recorder) => recorder.operation(self, stream, turn),
+        }
+    }
+
+    /// What a profile calls the operation, and the bytes that it moves; `None` if it is not recorded, or
+    /// consists of others that are.
+    pub(crate) fn kind(&self) -> Option<(profile::Kind, u64)> {
         match self {
-            Operation::Launch(launch) => launch.run(),
+            Operation::Launch(_) => Some((profile::Kind::Kernel, 0)),
+            Operation::Copy(copy) => Some((copy.kind(), copy.bytes())),
+            Operation::Fill(filling) => Some((profile::Kind::Fill, filling.bytes())),
+            Operation::Decompress(_) => Some((profile::Kind::Decompress, 0)),
+            Operation::Host(_) => Some((profile::Kind::HostFunction, 0)),
+            Operation::Wait(wait) if wait.may_wait() => Some((profile::Kind::Wait, 0)),
+            Operation::Word(step) if step.waits() => Some((profile::Kind::Wait, 0)),
+            Operation::Batch(steps) if steps.iter().any(Step::waits) => Some((profile::Kind::Wait, 0)),
+            Operation::Word(_)
+            | Operation::Batch(_)
+            | Operation::Record(_)
+            | Operation::Wait(_)
+            | Operation::Remap(_)
+            | Operation::Allocate(_)
+            | Operation::Free(_)
+            | Operation::Graph(_)
+            | Operation::Fault(_) => None,
+        }
+    }
+
+    /// Runs the operation without recording it.
+    #[inline]
+    pub(crate) fn perform(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+        match self {
+            Operation::Launch(launch) => launch.run(None),
             Operation::Copy(copy) => accessing(|| copy.run()),
             Operation::Fill(filling) => accessing(|| {
                 filling.run();

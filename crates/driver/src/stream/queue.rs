@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::handle::lock;
+use crate::profile;
 
 use super::capture;
 use super::dispatch::dispatcher;
@@ -134,6 +135,8 @@ pub(super) struct Run<'a> {
     batch: VecDeque<Item>,
     /// The index in `batch` of the operation to run next.
     next: usize,
+    /// When that operation began to wait for other streams, for a profile.
+    blocked: Option<u64>,
 }
 
 impl<'a> Run<'a> {
@@ -143,7 +146,7 @@ impl<'a> Run<'a> {
         let mut batch = VecDeque::new();
         queue.take(sequence, &mut batch);
         drop(queue);
-        Run { stream, sequence, batch, next: 0 }
+        Run { stream, sequence, batch, next: 0, blocked: None }
     }
 
     /// Runs operations until all have finished or one waits for another stream that no thread runs: the
@@ -152,10 +155,18 @@ impl<'a> Run<'a> {
         while self.refill(turn) {
             while let Some(item) = self.batch.get_mut(self.next) {
                 while let Some(point) = item.after.last() {
+                    if self.blocked.is_none() && profile::recorder().is_some() && !point.reached() {
+                        self.blocked = Some(profile::now());
+                    }
                     if let Some(first) = point.reach() {
                         return Some(first);
                     }
                     item.after.pop();
+                }
+                if let Some(from) = self.blocked.take()
+                    && let Some(recorder) = profile::recorder()
+                {
+                    recorder.work(profile::Kind::Wait, &self.stream, from, 0);
                 }
                 if let Some(operation) = &item.operation {
                     self.stream.perform(operation, turn);

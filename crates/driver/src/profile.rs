@@ -1,0 +1,248 @@
+//! Recording where a program's time goes (`ANYWARP_PROFILE`), for `anywarp prof`.
+//!
+//! Streams report each piece of work with its times ([`recorder`]). The recorder keeps totals by kernel and
+//! by kind in a file of the process, which it updates after each piece of work with one write: a process that
+//! is killed, or ends without running its exit handlers, loses nothing. Without the option, each operation of
+//! a stream looks at one flag.
+
+mod file;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use host::folder::Folder;
+use host::options::Options;
+use host::threads::Turn;
+
+use crate::error::Result;
+use crate::handle::lock;
+use crate::launch::Prepared;
+use crate::log;
+use crate::stream::{Operation, Stream};
+
+pub use file::{Entry, Event, Figures, Kind, Process, parse};
+
+/// How the names of the files end.
+pub const TOTALS: &str = ".totals";
+/// As [`TOTALS`], for events.
+pub const EVENTS: &str = ".events";
+
+static ON: AtomicBool = AtomicBool::new(false);
+static RECORDER: OnceLock<Recorder> = OnceLock::new();
+
+/// Nanoseconds of the system's clock since its start, the same in all processes.
+pub fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to the structure. It cannot fail for this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Starts recording if the options ask for it. If the files cannot be created, this is logged.
+pub(crate) fn start(options: &Options) {
+    let Some(folder) = &options.profile else { return };
+    match Recorder::create(folder, options.profile_events) {
+        Ok(recorder) => {
+            let _ = RECORDER.set(recorder);
+            ON.store(true, Ordering::Release);
+        }
+        Err(reason) => log::say(log::Level::Error, || {
+            format!("ANYWARP_PROFILE: nothing is recorded: {}: {reason}", folder.display())
+        }),
+    }
+}
+
+/// Stops recording: in the child of a fork, which shares the files with its parent, and after an error.
+pub(crate) fn stop() {
+    ON.store(false, Ordering::Relaxed);
+}
+
+/// The recorder, if this process records.
+#[inline]
+pub(crate) fn recorder() -> Option<&'static Recorder> {
+    if ON.load(Ordering::Relaxed) { RECORDER.get() } else { None }
+}
+
+/// Records work.
+pub(crate) struct Recorder {
+    totals: File,
+    events: Option<File>,
+    known: Mutex<Known>,
+}
+
+/// The entries so far.
+#[derive(Default)]
+struct Known {
+    kernels: HashMap<Box<str>, usize>,
+    kinds: HashMap<Kind, usize>,
+    entries: Vec<Place>,
+    /// The size of the file.
+    end: u64,
+}
+
+/// An entry: where it is in the file, and its figures.
+struct Place {
+    at: u64,
+    figures: Figures,
+}
+
+impl Known {
+    fn index(&self, kind: Kind, name: &str) -> Option<usize> {
+        if kind == Kind::Kernel { self.kernels.get(name) } else { self.kinds.get(&kind) }.copied()
+    }
+
+    fn insert(&mut self, kind: Kind, name: &str, size: u64) -> usize {
+        let index = self.entries.len();
+        self.entries.push(Place { at: self.end, figures: Figures::default() });
+        self.end += size;
+        if kind == Kind::Kernel {
+            self.kernels.insert(name.into(), index);
+        } else {
+            self.kinds.insert(kind, index);
+        }
+        index
+    }
+}
+
+impl Recorder {
+    fn create(folder: &Path, events: bool) -> std::result::Result<Recorder, String> {
+        let folder = Folder::open_private(folder).map_err(|distrust| distrust.to_string())?;
+        let (mut totals, stem) = new_file(&folder).map_err(|error| error.to_string())?;
+        let header = file::header(std::process::id());
+        let events = host::write::limited(|| totals.write_all(&header))
+            .and_then(|()| events.then(|| folder.create(&format!("{stem}{EVENTS}"))).transpose())
+            .map_err(|error| error.to_string())?;
+        let known = Known { end: file::HEADER as u64 * 8, ..Known::default() };
+        let recorder = Recorder { totals, events, known: Mutex::new(known) };
+        let program = std::env::current_exe().unwrap_or_default();
+        recorder
+            .entry(&mut lock(&recorder.known), Kind::Process, &program.to_string_lossy())
+            .map_err(|error| error.to_string())?;
+        Ok(recorder)
+    }
+
+    /// Runs an operation of a stream and records it.
+    #[cold]
+    pub(crate) fn operation(
+        &self,
+        operation: &Operation,
+        stream: &Arc<Stream>,
+        turn: Option<&Turn>,
+    ) -> Result<()> {
+        let (kind, bytes) = match operation {
+            Operation::Launch(launch) => return self.launch(launch, stream, |begun| launch.run(begun)),
+            _ => match operation.kind() {
+                Some(found) => found,
+                None => return operation.perform(stream, turn),
+            },
+        };
+        let from = now();
+        let result = operation.perform(stream, turn);
+        self.work(kind, stream, from, bytes);
+        result
+    }
+
+    /// Runs a launch, which tells when its code was there, and records it.
+    #[cold]
+    pub(crate) fn launch(
+        &self,
+        launch: &Prepared,
+        stream: &Stream,
+        run: impl FnOnce(Option<&AtomicU64>) -> Result<()>,
+    ) -> Result<()> {
+        let begun = AtomicU64::new(0);
+        let from = now();
+        let result = run(Some(&begun));
+        let to = now();
+        let config = launch.config();
+        let event = Event {
+            from,
+            // A launch that failed before its kernel ran.
+            begun: match begun.into_inner() {
+                0 => to,
+                begun => begun,
+            },
+            to,
+            grid: config.grid.map(u64::from),
+            block: config.block.map(u64::from),
+            shared: config.dynamic_shared.into(),
+            ..place(stream)
+        };
+        self.record(Kind::Kernel, &launch.function().info().name, event);
+        result
+    }
+
+    /// Records work that has just ended.
+    #[cold]
+    pub(crate) fn work(&self, kind: Kind, stream: &Stream, from: u64, bytes: u64) {
+        self.record(kind, "", Event { from, begun: from, to: now(), bytes, ..place(stream) });
+    }
+
+    fn record(&self, kind: Kind, name: &str, event: Event) {
+        let time = event.to.saturating_sub(event.begun);
+        let making = event.begun.saturating_sub(event.from);
+        let written = (|| {
+            let known = &mut lock(&self.known);
+            let index = self.entry(known, kind, name)?;
+            let Some(place) = known.entries.get_mut(index) else { return Ok(()) };
+            place.figures.add(time, making, event.bytes);
+            let (offset, bytes) = file::figures(&place.figures);
+            host::write::limited(|| self.totals.write_all_at(&bytes, place.at + offset))?;
+            match &self.events {
+                Some(events) => {
+                    let bytes = Event { entry: index as u64, ..event }.bytes();
+                    host::write::limited(|| (&*events).write_all(&bytes))
+                }
+                None => Ok(()),
+            }
+        })();
+        if let Err(error) = written
+            && ON.swap(false, Ordering::Relaxed)
+        {
+            log::say(log::Level::Error, || {
+                format!("ANYWARP_PROFILE: nothing is recorded from here on: {error}")
+            });
+        }
+    }
+
+    /// The index of an entry, which is written if it is new.
+    fn entry(&self, known: &mut Known, kind: Kind, name: &str) -> io::Result<usize> {
+        if let Some(index) = known.index(kind, name) {
+            return Ok(index);
+        }
+        let bytes = file::entry(kind, name, &Figures::default());
+        host::write::limited(|| self.totals.write_all_at(&bytes, known.end))?;
+        Ok(known.insert(kind, name, bytes.len() as u64))
+    }
+}
+
+/// An event's place alone.
+fn place(stream: &Stream) -> Event {
+    Event {
+        context: stream.context_id(),
+        stream: stream.id,
+        device: stream.ordinal().into(),
+        ..Event::default()
+    }
+}
+
+/// Creates the file of totals. A program that `exec` replaced, or one in another container, may have the same
+/// number, and a process may hold several drivers.
+fn new_file(folder: &Folder) -> io::Result<(File, String)> {
+    const TRIES: u32 = 4096;
+    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+    for number in 0..TRIES {
+        let stem = format!("{}-{number}", std::process::id());
+        match folder.create(&format!("{stem}{TOTALS}")) {
+            Ok(file) => return Ok((file, stem)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
