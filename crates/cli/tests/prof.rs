@@ -132,6 +132,41 @@ fn a_program_may_end_in_any_way() {
     check_process(&figures(&left)["processes"][0]);
 }
 
+/// The program's launches of a kernel have one shape, so one of them is counted and stands for the others.
+#[test]
+fn operations_and_bytes_are_counted() {
+    let folder = Folder::new("prof-counters");
+    let program = compiled(&folder);
+    for engine in ["compiled", "interpreter"] {
+        let mut command = Command::new(ANYWARP);
+        command.args(["prof", "--counters", "--json", "-", "--"]).arg(&program).arg("0");
+        let output = command.env("ANYWARP_ENGINE", engine).output().expect("the command starts");
+        assert!(output.status.success(), "{}", told(&output));
+        let all = figures(&output);
+        check_process(&all["processes"][0]);
+        let kernels = all["processes"][0]["kernels"].as_array().expect("kernels");
+        let add = &kernels.iter().find(|kernel| kernel["name"] == "add").expect("add")["counters"];
+        let number = |key: &str| add[key].as_u64().unwrap_or_else(|| panic!("{key}: {add}"));
+        assert_eq!(number("counted_launches"), 1, "{engine}: {add}");
+        // Three launches, of which 1000 threads each add one number.
+        assert_eq!(number("flop"), 3000, "{engine}: {add}");
+        assert_eq!((number("loaded_bytes"), number("stored_bytes")), (12_000, 12_000), "{engine}: {add}");
+        assert_eq!((number("shared_bytes"), number("barriers")), (0, 0), "{engine}: {add}");
+        // Of 32 warps, which all compare, 31 go on with all their lanes and one with eight.
+        let (operations, slots) = (number("operations"), number("lane_slots"));
+        assert!(operations < slots && slots - operations < slots / 16, "{engine}: {add}");
+        for rate in ["gflop_per_second", "gb_per_second"] {
+            assert!(add[rate].as_f64().is_some_and(|rate| rate > 0.0), "{engine}: {add}");
+        }
+    }
+    let output = prof(&["--counters"], &program, &["0"]);
+    let told = told(&output);
+    assert!(output.status.success() && told.contains("GFLOP/s"), "{told}");
+    // Without the option there is no such table.
+    let output = prof(&["--json", "-"], &program, &["0"]);
+    assert!(figures(&output)["processes"][0]["kernels"][0]["counters"].is_null(), "{output:?}");
+}
+
 #[test]
 fn the_table_is_on_standard_error() {
     let folder = Folder::new("prof-table");

@@ -18,11 +18,13 @@ use grid::{Config, DeviceCall, Heap, Host, Workers};
 use host::options::Options;
 use simd::Specialisation;
 use wave::FuncId;
+use wave::count::Counting;
 use wave::interp::{Interpreter, Probe};
 use wave::launch::{Filled, Shape};
 
 use crate::children::{self, Asked, Children, Family};
 use crate::code::Ready;
+use crate::counting::Counters;
 use crate::front::{self, AmdDevice, ErrorKind};
 use crate::grid_sync::GridSync;
 use crate::hostcall::{self, Hostcalls};
@@ -181,11 +183,16 @@ impl Backend for Cpu {
         if let Some(folder) = &self.settings.keep_ptx {
             code.keep(folder);
         }
-        let key = loaded::key(request.inputs, &*code, &rules);
-        let program = self.programs.get(key, || program::Program::of_code(&*code, &rules));
-        let program = program.map_err(load_error)?;
+        let load = |rules: &Rules| {
+            let key = loaded::key(request.inputs, &*code, rules);
+            self.programs.get(key, || program::Program::of_code(&*code, rules)).map_err(load_error)
+        };
+        let program = load(&rules)?;
         let refused = refused(&program);
-        let loaded = ModuleCode::new(program, Arc::clone(&self.executor), &request.options);
+        let counting = Rules { counting: Some(Counting), launches: false, ..rules.clone() };
+        let counting = self.settings.counting.then(|| load(&counting)).transpose()?;
+        let executor = Arc::clone(&self.executor);
+        let loaded = ModuleCode { counting, ..ModuleCode::new(program, executor, &request.options) };
         if !refused.is_empty() {
             driver::log::say(driver::log::Level::Error, || refused.trim_end().to_owned());
         }
@@ -231,6 +238,7 @@ pub fn rules(device: &DeviceInfo, settings: &Settings) -> Rules {
         max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
         symbols: Vec::new(),
         exact: settings.exact,
+        counting: None,
         launches: false,
     }
 }
@@ -250,6 +258,8 @@ fn load_error(error: front::LoadError) -> LoadError {
 /// A loaded module as the driver sees it.
 pub(crate) struct ModuleCode {
     program: Arc<program::Program>,
+    /// The same whose kernels count what they do.
+    counting: Option<Arc<program::Program>>,
     executor: Arc<Executor>,
     ids: Vec<FuncId>,
     kernels: Vec<KernelInfo>,
@@ -300,7 +310,8 @@ impl ModuleCode {
             managed: false,
         });
         let globals = globals.chain(named).collect();
-        ModuleCode { program, executor, ids, kernels, usage, options: options.clone(), globals, references }
+        let options = options.clone();
+        ModuleCode { program, counting: None, executor, ids, kernels, usage, options, globals, references }
     }
 }
 
@@ -513,22 +524,25 @@ impl ModuleCode {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
         let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
-        let all = || self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
-        let made = self.program.known(id, &spec).or_else(all);
+        let counts = launch.counts.zip(self.counting.as_ref());
+        let program = counts.map_or(&self.program, |(_, counting)| counting);
+        let all = || program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
+        let made = program.known(id, &spec).or_else(all);
         let made = made.as_ref().map(Ready::kernel);
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             executor: &self.executor,
-            program: &self.program,
+            program,
             context: launch.context,
             limit: launch.limits.heap,
             heap: OnceLock::new(),
             image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
             children: Children::new(self, launch, family, depth),
         };
-        let described = self.program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
+        let described = program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
         let asks = |what: Filled| described.is_some_and(|info| info.fills.iter().any(|f| f.what == what));
         let calls = asks(Filled::Hostcalls).then(|| Hostcalls::new(self.waves(launch)));
+        let counters = asks(Filled::Counters).then(Counters::new);
         let sync = (launch.cooperative && asks(Filled::GridSync)).then(|| GridSync::of(launch));
         let params = match described.filter(|info| info.param_size as usize > launch.params.len()) {
             Some(info) => {
@@ -541,6 +555,7 @@ impl ModuleCode {
                     hostcalls: calls.as_ref().map_or(0, Hostcalls::address),
                     heap: if asks(Filled::Heap) { hostcall::heap() } else { 0 },
                     grid_sync: sync.as_ref().map_or(0, GridSync::address),
+                    counters: counters.as_ref().map_or(0, Counters::address),
                 };
                 Aligned::filled(launch.params, info, &shape)
             }
@@ -574,6 +589,9 @@ impl ModuleCode {
             })?,
             None => run(),
         };
+        if let (Some((counts, _)), Some(counters)) = (counts, &counters) {
+            counts.lock().unwrap_or_else(PoisonError::into_inner).join(&counters.counts());
+        }
         ended.map_err(|mut fault| {
             self.find_lane(id, &grid, &mut fault);
             self.told(&fault, depth)

@@ -13,6 +13,7 @@ pub mod backend;
 mod beside;
 mod children;
 mod code;
+mod counting;
 pub mod front;
 mod grid_sync;
 mod hostcall;

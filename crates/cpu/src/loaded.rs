@@ -15,7 +15,7 @@ pub(crate) type Key = [u8; 32];
 /// The key of a module's code.
 pub(crate) fn key(inputs: &[Input], code: &dyn Frontend, rules: &Rules) -> Key {
     let names: Vec<&str> = inputs.iter().map(|input| input.name).collect();
-    simd::digest(&(names, code.digest(rules), rules.capability, rules.max_shared))
+    simd::digest(&(names, code.digest(rules), rules.capability, rules.max_shared, rules.counting))
 }
 
 /// A place that is locked while its program is being loaded, so that others wait for it.

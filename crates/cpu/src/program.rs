@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 pub use host::options::Engine;
 use simd::{Forced, Request, Rest, Specialisation, Target};
+use wave::count::Counting;
 use wave::module::RelocTarget;
 use wave::{FuncId, Module};
 
 use crate::beside;
 use crate::code::{self, Codes, Kernel, Maker, Ready};
+use crate::counting;
 use crate::front::{Checked, Frontend, LoadError, Lowered, Source, Texts, Variable};
 use crate::modules::Modules;
 use crate::settings::Making;
@@ -33,6 +35,8 @@ pub struct Rules {
     pub symbols: Vec<(String, u64)>,
     /// The approximate functions and products of matrices return the hardware's bits (`ANYWARP_EXACT`).
     pub exact: bool,
+    /// The kernels count what they do, for a profile ([`wave::count`]).
+    pub counting: Option<Counting>,
     /// The module will probably be launched, so LLVM may be opened during the load.
     pub launches: bool,
 }
@@ -47,6 +51,7 @@ impl Default for Rules {
             max_shared: u64::MAX,
             symbols: Vec::new(),
             exact: false,
+            counting: None,
             launches: false,
         }
     }
@@ -98,7 +103,11 @@ impl Program {
 
     /// Loads a module's code under the rules of a device.
     pub fn of_code(code: &dyn Frontend, rules: &Rules) -> Result<Program, LoadError> {
-        let maker = Maker::new(rules.engine, rules.making.clone(), code.digest(rules));
+        let unit = match &rules.counting {
+            None => code.digest(rules),
+            Some(counting) => simd::digest(&(code.digest(rules), counting)),
+        };
+        let maker = Maker::new(rules.engine, rules.making.clone(), unit);
         let threads = share::threads(code.size());
         let launches = rules.launches && code.may_have_kernels() && maker.expects_work();
         // Threads that start while LLVM is being opened wait for the loader's lock. If this load uses several
@@ -108,6 +117,7 @@ impl Program {
         }
         let Checked { lowered, targets, refused, variables, has_addresses } = code.check(rules, threads)?;
         check_shared(lowered.heads(), rules)?;
+        let lowered = if rules.counting.is_some() { counting::counting(lowered) } else { lowered };
         let modules = match lowered {
             Lowered::Whole(module) => Modules::Whole(Arc::new(module)),
             Lowered::Later(later) => Modules::later(later, threads),

@@ -54,6 +54,8 @@ pub struct Settings {
     pub engine: Engine,
     /// The approximate functions and products of matrices return the hardware's bits.
     pub exact: bool,
+    /// Launches may ask for counts of what they do, for a profile.
+    pub counting: bool,
     /// How kernels are compiled.
     pub making: Making,
     /// The configuration of the workers.
@@ -72,6 +74,7 @@ impl Settings {
             memory: options.memory,
             engine,
             exact,
+            counting: options.profile.is_some() && options.profile_counters,
             making: Making::of(options),
             workers: grid::Config { workers, deterministic, watchdog, ..grid::Config::new() },
             keep_ptx: options.keep_ptx.clone(),

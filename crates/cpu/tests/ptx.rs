@@ -3,16 +3,19 @@
 
 mod support;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Effort, Engine, Forced, Program, Source, Target};
+use cpu::{Effort, Engine, Forced, Program, Rules, Source, Target};
 use grid::Workers;
 use hwtruth::sample::Turn;
 use support::case::{self, Run};
-use support::execute::{By, execute};
+use support::execute::{By, execute, execute_and_count};
+use wave::count::{Counter, Counting};
 use wave::interp::Interpreter;
-use wave::{FuncId, Module, Op};
+use wave::op::{Builtin, Order, SReg};
+use wave::{FuncId, Module, Op, Value};
 
 fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(), String> {
     let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
@@ -22,7 +25,51 @@ fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(
         Some(code) => By::This(code),
         None => By::Engine(how.engine()),
     };
+    if matches!(how, How::Counting(_)) {
+        return count(program, workers, run, id);
+    }
     execute(program, workers, run, code)
+}
+
+/// Whether what lanes do may depend on when others run: they look at memory that others write meanwhile, take
+/// numbers from one another, or read a clock.
+fn depends_on_others(module: &Module, id: FuncId) -> bool {
+    let func = wave::recurse::without_calls(module, id);
+    let insts = || func.blocks.iter().flat_map(|block| &block.insts);
+    let terms = func.blocks.iter().flat_map(|block| block.term.uses());
+    let used: HashSet<Value> = insts().flat_map(|inst| inst.args.iter().copied()).chain(terms).collect();
+    insts().any(|inst| match &inst.op {
+        Op::Load { mem, .. } => mem.order != Order::Weak,
+        Op::Atom { .. } => inst.results.iter().any(|result| used.contains(result)),
+        Op::Builtin(Builtin::Mbarrier | Builtin::ClusterCancel) => true,
+        Op::Special(SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64) => true,
+        _ => false,
+    })
+}
+
+/// Runs a kernel that counts compiled and on the interpreter, which must count the same unless a fault ends
+/// it. How lanes that have parted meet again is left to the engine, so slots are compared with operations
+/// alone.
+fn count(program: &Program, workers: &Workers, run: &Run, id: FuncId) -> Result<(), String> {
+    let module = Arc::clone(program.module_of(id));
+    let width = module.functions.get(id.index()).map_or(32, |function| function.width.lanes() as u64);
+    let same = run.fault.is_none() && !depends_on_others(&module, id);
+    let oracle = Interpreter::new(module, id).map_err(|e| e.to_string())?;
+    let wanted = execute_and_count(program, workers, run, By::This(&oracle))?;
+    let found = execute_and_count(program, workers, run, By::Engine(Engine::Compiled))?;
+    for (counter, (wanted, found)) in Counter::ALL.iter().zip(wanted.iter().zip(&found)) {
+        let by_lane = !matches!(counter, Counter::Slots | Counter::Barriers);
+        if same && by_lane && wanted != found {
+            return Err(format!("{found} {} instead of {wanted}", counter.name()));
+        }
+    }
+    for counts in [wanted, found] {
+        let (operations, slots) = (counts[Counter::Operations as usize], counts[Counter::Slots as usize]);
+        if operations > slots || slots > operations * width {
+            return Err(format!("{operations} operations in {slots} slots"));
+        }
+    }
+    Ok(())
 }
 
 /// A kernel with all calls inlined or turned into jumps, for the interpreter.
@@ -66,6 +113,8 @@ enum How {
     Large(&'static str, Effort),
     /// As a large kernel in per-lane mode.
     Dispatched(&'static str, Effort),
+    /// With counters.
+    Counting(&'static str),
 }
 
 impl How {
@@ -77,7 +126,8 @@ impl How {
             | How::InAHurry(_)
             | How::Together(..)
             | How::Large(..)
-            | How::Dispatched(..) => Engine::Compiled,
+            | How::Dispatched(..)
+            | How::Counting(_) => Engine::Compiled,
         }
     }
 }
@@ -92,7 +142,8 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         | How::InAHurry(name)
         | How::Together(name, _)
         | How::Large(name, _)
-        | How::Dispatched(name, _) => match Target::named(name) {
+        | How::Dispatched(name, _)
+        | How::Counting(name) => match Target::named(name) {
             Ok(target) => target,
             Err(error) => {
                 eprintln!("not run: {error}");
@@ -119,7 +170,9 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&file).expect("a text");
         let runs = case::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let program = match Program::load(&[Source { name: &name, text: &text }], engine) {
+        let counting = matches!(how, How::Counting(_)).then_some(Counting);
+        let rules = Rules { engine, counting, ..Rules::default() };
+        let program = match Program::load_by(&[Source { name: &name, text: &text }], &rules) {
             Ok(p) => p.for_target(target.clone()).forced(forced.clone()),
             Err(e) => {
                 failures.push(format!("{name}: {}", e.rendered));
@@ -157,6 +210,11 @@ fn interpreted() {
 turns! { of 6:
     0 compiled_for_this_machine How::Compiled("native"), [1, 3];
     1 compiled_for_avx2 How::Compiled("x86-64-v3"), [1, 3];
+}
+
+turns! { of 18:
+    4 counting_for_this_machine How::Counting("native"), [3];
+    13 counting_for_avx2 How::Counting("x86-64-v3"), [1];
 }
 
 turns! { of 12:

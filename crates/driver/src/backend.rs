@@ -3,11 +3,12 @@
 //! A [`Backend`] turns the code of a module into a [`Program`]; a program runs grids. The driver does
 //! everything else (contexts, memory, stream order, handles). Addresses are real addresses of the process.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex};
 
 use crate::device::DeviceInfo;
 use crate::graph::device::Environment;
+use crate::profile::Counts;
 
 /// Compiles modules and describes the devices that run them.
 pub trait Backend: Send + Sync {
@@ -346,6 +347,8 @@ pub struct LaunchRequest<'a> {
     pub graph: Option<&'a Arc<Environment>>,
     /// Takes the time ([`crate::profile::now`]) at which the kernel's code was there and its grid began.
     pub begun: Option<&'a AtomicU64>,
+    /// Takes what the launch does, with the grids that its kernel launches, if it is to be counted.
+    pub counts: Option<&'a Mutex<Counts>>,
 }
 
 /// Context limits, in bytes unless they say otherwise.

@@ -17,7 +17,7 @@ use crate::mangled::readable;
 use crate::memory::address;
 use crate::module::Function;
 use crate::occupancy;
-use crate::profile;
+use crate::profile::{self, Measured};
 use crate::refused;
 use crate::stream::{Operation, Policy, Stream};
 
@@ -191,9 +191,9 @@ impl Prepared {
         }
         module.bind_references()?;
         let run =
-            |begun: Option<&AtomicU64>| self.run_within(module.context.kernel_limits(), Some(graph), begun);
+            |measured: Measured<'_>| self.run_within(module.context.kernel_limits(), Some(graph), measured);
         match profile::recorder() {
-            None => run(None),
+            None => run(Measured::default()),
             Some(recorder) => recorder.launch(self, graph.stream(), run),
         }
     }
@@ -263,9 +263,9 @@ impl Prepared {
         });
     }
 
-    /// Runs the launch. Logs faults. `begun`: see [`LaunchRequest::begun`].
-    pub(crate) fn run(&self, begun: Option<&AtomicU64>) -> Result<()> {
-        self.run_within(self.limits, None, begun)
+    /// Runs the launch. Logs faults.
+    pub(crate) fn run(&self, measured: Measured<'_>) -> Result<()> {
+        self.run_within(self.limits, None, measured)
     }
 
     /// Changes the grid, and the bytes of the parameters.
@@ -278,7 +278,7 @@ impl Prepared {
         &self,
         limits: Limits,
         graph: Option<&Arc<Environment>>,
-        begun: Option<&AtomicU64>,
+        measured: Measured<'_>,
     ) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
@@ -297,7 +297,8 @@ impl Prepared {
             context: module.context_id,
             device: module.context.device.ordinal,
             graph,
-            begun,
+            begun: measured.begun,
+            counts: measured.counts,
         };
         module.program.launch(&launch).map_err(|fault| {
             let error = Error::from(&fault);

@@ -19,13 +19,15 @@ use host::folder::Folder;
 use host::options::Options;
 use host::threads::Turn;
 
+#[cfg(doc)]
+use crate::backend::LaunchRequest;
 use crate::error::Result;
 use crate::handle::lock;
 use crate::launch::Prepared;
 use crate::log;
 use crate::stream::{Operation, Stream};
 
-pub use file::{Entry, Event, Figures, Kind, Process, parse};
+pub use file::{Counts, Entry, Event, Figures, Kind, Process, parse};
 
 /// How the names of the files end.
 pub const TOTALS: &str = ".totals";
@@ -46,7 +48,7 @@ pub fn now() -> u64 {
 /// Starts recording if the options ask for it. If the files cannot be created, this is logged.
 pub(crate) fn start(options: &Options) {
     let Some(folder) = &options.profile else { return };
-    match Recorder::create(folder, options.profile_events) {
+    match Recorder::create(folder, options.profile_events, options.profile_counters) {
         Ok(recorder) => {
             let _ = RECORDER.set(recorder);
             ON.store(true, Ordering::Release);
@@ -72,8 +74,22 @@ pub(crate) fn recorder() -> Option<&'static Recorder> {
 pub(crate) struct Recorder {
     totals: File,
     events: Option<File>,
+    /// Whether what launches do is counted.
+    counting: bool,
     known: Mutex<Known>,
 }
+
+/// What a launch tells a profile.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Measured<'a> {
+    /// See [`LaunchRequest::begun`].
+    pub begun: Option<&'a AtomicU64>,
+    /// See [`LaunchRequest::counts`].
+    pub counts: Option<&'a Mutex<Counts>>,
+}
+
+/// What launches of one kernel have in common that do the same: the sizes of the grid and of a block.
+type Shape = ([u32; 3], [u32; 3], u32);
 
 /// The entries so far.
 #[derive(Default)]
@@ -81,6 +97,8 @@ struct Known {
     kernels: HashMap<Box<str>, usize>,
     kinds: HashMap<Kind, usize>,
     entries: Vec<Place>,
+    /// What a launch of each entry's kernel did, by its shape.
+    counts: HashMap<(usize, Shape), Counts>,
     /// The size of the file.
     end: u64,
 }
@@ -110,7 +128,7 @@ impl Known {
 }
 
 impl Recorder {
-    fn create(folder: &Path, events: bool) -> std::result::Result<Recorder, String> {
+    fn create(folder: &Path, events: bool, counting: bool) -> std::result::Result<Recorder, String> {
         let folder = Folder::open_private(folder).map_err(|distrust| distrust.to_string())?;
         let (mut totals, stem) = new_file(&folder).map_err(|error| error.to_string())?;
         let header = file::header(std::process::id());
@@ -118,7 +136,7 @@ impl Recorder {
             .and_then(|()| events.then(|| folder.create(&format!("{stem}{EVENTS}"))).transpose())
             .map_err(|error| error.to_string())?;
         let known = Known { end: file::HEADER as u64 * 8, ..Known::default() };
-        let recorder = Recorder { totals, events, known: Mutex::new(known) };
+        let recorder = Recorder { totals, events, counting, known: Mutex::new(known) };
         let program = std::env::current_exe().unwrap_or_default();
         recorder
             .entry(&mut lock(&recorder.known), Kind::Process, &program.to_string_lossy())
@@ -135,7 +153,7 @@ impl Recorder {
         turn: Option<&Turn>,
     ) -> Result<()> {
         let (kind, bytes) = match operation {
-            Operation::Launch(launch) => return self.launch(launch, stream, |begun| launch.run(begun)),
+            Operation::Launch(launch) => return self.launch(launch, stream, |measured| launch.run(measured)),
             _ => match operation.kind() {
                 Some(found) => found,
                 None => return operation.perform(stream, turn),
@@ -147,19 +165,26 @@ impl Recorder {
         result
     }
 
-    /// Runs a launch, which tells when its code was there, and records it.
+    /// Runs a launch, which tells when its code was there, and records it. Of launches of one shape, the
+    /// first is counted: counting takes time, and the times of the others stay right.
     #[cold]
     pub(crate) fn launch(
         &self,
         launch: &Prepared,
         stream: &Stream,
-        run: impl FnOnce(Option<&AtomicU64>) -> Result<()>,
+        run: impl FnOnce(Measured<'_>) -> Result<()>,
     ) -> Result<()> {
-        let begun = AtomicU64::new(0);
-        let from = now();
-        let result = run(Some(&begun));
-        let to = now();
         let config = launch.config();
+        let name = &*launch.function().info().name;
+        let shape = (config.grid, config.block, config.dynamic_shared);
+        let known = self.counting.then(|| self.counts(name, shape)).flatten();
+        let counts = Mutex::new(Counts::default());
+        let counted = self.counting && known.is_none();
+        let begun = AtomicU64::new(0);
+        let measured = Measured { begun: Some(&begun), counts: counted.then_some(&counts) };
+        let from = now();
+        let result = run(measured);
+        let to = now();
         let event = Event {
             from,
             // A launch that failed before its kernel ran.
@@ -173,24 +198,38 @@ impl Recorder {
             shared: config.dynamic_shared.into(),
             ..place(stream)
         };
-        self.record(Kind::Kernel, &launch.function().info().name, event);
+        let counts = known.unwrap_or_else(|| *lock(&counts));
+        self.record(Kind::Kernel, name, event, self.counting.then_some((shape, counts, counted)));
         result
+    }
+
+    /// What a launch of this shape did, if one was counted.
+    fn counts(&self, name: &str, shape: Shape) -> Option<Counts> {
+        let known = lock(&self.known);
+        known.counts.get(&(known.index(Kind::Kernel, name)?, shape)).copied()
     }
 
     /// Records work that has just ended.
     #[cold]
     pub(crate) fn work(&self, kind: Kind, stream: &Stream, from: u64, bytes: u64) {
-        self.record(kind, "", Event { from, begun: from, to: now(), bytes, ..place(stream) });
+        self.record(kind, "", Event { from, begun: from, to: now(), bytes, ..place(stream) }, None);
     }
 
-    fn record(&self, kind: Kind, name: &str, event: Event) {
+    /// `counts`: what a launch of this shape did, and whether it is this one that was counted.
+    fn record(&self, kind: Kind, name: &str, event: Event, counts: Option<(Shape, Counts, bool)>) {
         let time = event.to.saturating_sub(event.begun);
         let making = event.begun.saturating_sub(event.from);
         let written = (|| {
-            let known = &mut lock(&self.known);
-            let index = self.entry(known, kind, name)?;
+            let mut known = lock(&self.known);
+            let index = self.entry(&mut known, kind, name)?;
+            if let Some((shape, counts, true)) = counts {
+                known.counts.insert((index, shape), counts);
+            }
             let Some(place) = known.entries.get_mut(index) else { return Ok(()) };
             place.figures.add(time, making, event.bytes);
+            if let Some((_, counts, counted)) = counts {
+                place.figures.add_counts(&counts, counted.then_some(time));
+            }
             let (offset, bytes) = file::figures(&place.figures);
             host::write::limited(|| self.totals.write_all_at(&bytes, place.at + offset))?;
             match &self.events {

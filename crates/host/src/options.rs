@@ -200,6 +200,10 @@ options! {
     /// needs
     profile_events: bool = false, "ANYWARP_PROFILE_EVENTS", Setting, switch;
 
+    /// `1`: with `ANYWARP_PROFILE`, operations and bytes of kernels are counted, as `anywarp prof --counters`
+    /// needs; the launches that are counted take several times as long
+    profile_counters: bool = false, "ANYWARP_PROFILE_COUNTERS", Setting, switch;
+
     /// the folder of the driver library that `anywarp run` uses
     lib: Option<PathBuf> = None, "ANYWARP_LIB", Path, path;
 
@@ -403,6 +407,7 @@ mod tests {
             ("ANYWARP_KEEP_PTX", "/k"),
             ("ANYWARP_PROFILE", "/p"),
             ("ANYWARP_PROFILE_EVENTS", "1"),
+            ("ANYWARP_PROFILE_COUNTERS", "1"),
             ("ANYWARP_LIB", "/b"),
             ("ANYWARP_CLANG", "clang++-19"),
             ("CUDA_VISIBLE_DEVICES", "0"),
@@ -435,6 +440,7 @@ mod tests {
             keep_ptx: at("/k"),
             profile: at("/p"),
             profile_events: true,
+            profile_counters: true,
             lib: at("/b"),
             clang: at("clang++-19"),
             cuda_visible_devices: list("0"),

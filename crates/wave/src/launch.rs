@@ -42,6 +42,8 @@ pub enum Filled {
     Heap,
     /// The address of what the grids of a cooperative launch know of each other; 0 in other launches.
     GridSync,
+    /// The address of the counters of a kernel that counts what it does ([`crate::count`]).
+    Counters,
 }
 
 /// What a launch fills in.
@@ -61,6 +63,8 @@ pub struct Shape {
     pub heap: u64,
     /// The address of what a cooperative grid knows of others; 0 for other launches.
     pub grid_sync: u64,
+    /// The address of the counters; 0 if the kernel does not count.
+    pub counters: u64,
 }
 
 impl Filled {
@@ -79,6 +83,7 @@ impl Filled {
             Filled::Hostcalls => shape.hostcalls,
             Filled::Heap => shape.heap,
             Filled::GridSync => shape.grid_sync,
+            Filled::Counters => shape.counters,
         }
     }
 
@@ -96,6 +101,7 @@ impl Filled {
             Filled::Hostcalls => ("hostcalls", 0),
             Filled::Heap => ("heap", 0),
             Filled::GridSync => ("grid_sync", 0),
+            Filled::Counters => ("counters", 0),
         }
     }
 
@@ -114,6 +120,7 @@ impl Filled {
             "hostcalls" => Filled::Hostcalls,
             "heap" => Filled::Heap,
             "grid_sync" => Filled::GridSync,
+            "counters" => Filled::Counters,
             _ => return None,
         })
     }

@@ -11,6 +11,7 @@
 pub mod abi;
 pub mod barrier;
 pub mod cluster;
+pub mod count;
 mod dominance;
 pub mod fold;
 pub mod func;

@@ -33,6 +33,10 @@ pub struct Args {
     /// chrome://tracing
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Count operations, bytes and active lanes by kernel, for GFLOP/s and GB/s. Of launches of one shape the
+    /// first is counted, which takes it several times as long; kernels are compiled twice
+    #[arg(long)]
+    counters: bool,
     /// Program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -52,6 +56,7 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let mut command = Command::new(program);
     command.args(rest).envs(environment(&libraries)).env("ANYWARP_PROFILE", folder.path());
     command.env("ANYWARP_PROFILE_EVENTS", if args.trace.is_some() { "1" } else { "0" });
+    command.env("ANYWARP_PROFILE_COUNTERS", if args.counters { "1" } else { "0" });
     let (start, from) = (Instant::now(), profile::now());
     let status = match child::run(&mut command) {
         Ok(status) => status,

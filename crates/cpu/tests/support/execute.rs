@@ -3,6 +3,7 @@
 use cpu::{Engine, Program, Specialisation};
 use grid::{Launch, Workers};
 use wave::abi::Code;
+use wave::count::{Counter, ROW, ROWS};
 use wave::launch::Shape;
 
 use super::case::Run;
@@ -22,6 +23,19 @@ pub enum By<'a> {
 /// # Errors
 /// The results differ, or the case does not run as expected.
 pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Result<(), String> {
+    execute_and_count(program, workers, run, by).map(drop)
+}
+
+/// As [`execute`]; returns what a kernel that counts has counted, by [`Counter`].
+///
+/// # Errors
+/// As above.
+pub fn execute_and_count(
+    program: &Program,
+    workers: &Workers,
+    run: &Run,
+    by: By,
+) -> Result<Vec<u64>, String> {
     let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
     let info = program.module().functions[id.index()].kernel.as_ref().ok_or("not a kernel")?;
     let mut image = Aligned::new(&vec![0; program.module().image_size as usize]);
@@ -44,12 +58,18 @@ pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Resul
         params[at..at + bytes.len()].copy_from_slice(&bytes);
     }
     let shared = [info.shared_size as u32, run.shared];
-    info.fill(
-        &mut params,
-        &Shape { grid: run.grid, block: run.block, shared, image: base, ..Shape::default() },
-    );
+    let mut counters = Aligned::new(&[0; ROWS * ROW * 8]);
+    let shape = Shape {
+        grid: run.grid,
+        block: run.block,
+        shared,
+        image: base,
+        counters: counters.address(),
+        ..Shape::default()
+    };
+    info.fill(&mut params, &shape);
     let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| b.range()).collect();
-    ranges.push(image.range());
+    ranges.extend([image.range(), counters.range()]);
     let memory = Memory::new(ranges);
     let spec = Specialisation::of_launch(run.grid, run.block).in_clusters(run.cluster.is_some());
     let made;
@@ -103,5 +123,9 @@ pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Resul
     }
     let after: Vec<Option<Vec<u8>>> =
         buffers.iter_mut().map(|b| b.as_mut().map(|b| b.bytes().to_vec())).collect();
-    run.check(&after)
+    run.check(&after)?;
+    let words: Vec<u64> =
+        counters.bytes().as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    let sum = |counter: &Counter| words.iter().skip(*counter as usize).step_by(ROW).sum();
+    Ok(Counter::ALL.iter().map(sum).collect())
 }

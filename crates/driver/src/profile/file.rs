@@ -11,10 +11,12 @@ const MAGIC: u64 = 0x616e_7977_7072_6601;
 /// Words before the first entry.
 pub(super) const HEADER: usize = 2;
 
-/// Words of an entry before its name.
-const ENTRY: usize = 9;
 /// The index in an entry of its first figure.
 const FIGURES: usize = 2;
+/// The words of an entry's figures.
+const WORDS: usize = 8 + 2 * Counts::WORDS;
+/// Words of an entry before its name.
+const ENTRY: usize = FIGURES + WORDS + 1;
 /// Words of an event.
 const EVENT: usize = 15;
 
@@ -82,6 +84,51 @@ impl Kind {
     }
 }
 
+/// What kernels did, if it was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Operations, each as often as threads executed it.
+    pub operations: u64,
+    /// What [`Counts::operations`] would be if all lanes of the warps had been active.
+    pub slots: u64,
+    /// Operations on floats.
+    pub flops: u64,
+    /// Bytes read from global and constant memory.
+    pub loaded: u64,
+    /// Bytes written to global memory.
+    pub stored: u64,
+    /// Bytes read from and written to shared memory.
+    pub shared: u64,
+    /// Waits of warps at barriers.
+    pub barriers: u64,
+}
+
+impl Counts {
+    const WORDS: usize = 7;
+
+    /// Adds other counts.
+    pub fn join(&mut self, other: &Counts) {
+        let (own, other) = (self.words(), other.words());
+        *self = Counts::of(std::array::from_fn(|at| own[at].saturating_add(other[at])));
+    }
+
+    /// The counts without some that they include.
+    #[must_use]
+    pub fn without(&self, part: &Counts) -> Counts {
+        let (own, part) = (self.words(), part.words());
+        Counts::of(std::array::from_fn(|at| own[at].saturating_sub(part[at])))
+    }
+
+    fn words(&self) -> [u64; Counts::WORDS] {
+        let &Counts { operations, slots, flops, loaded, stored, shared, barriers } = self;
+        [operations, slots, flops, loaded, stored, shared, barriers]
+    }
+
+    fn of([operations, slots, flops, loaded, stored, shared, barriers]: [u64; Counts::WORDS]) -> Counts {
+        Counts { operations, slots, flops, loaded, stored, shared, barriers }
+    }
+}
+
 /// What was recorded of all work of one kind, or of all launches of a kernel. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
@@ -97,18 +144,30 @@ pub struct Figures {
     pub making: u64,
     /// The bytes that were copied or filled.
     pub bytes: u64,
+    /// The number of launches that were counted themselves.
+    pub counted: u64,
+    /// The sum of their times.
+    pub counted_time: u64,
+    /// What they did.
+    pub of_counted: Counts,
+    /// What all launches did: those that were not counted as much as one of the same shape that was.
+    pub counts: Counts,
 }
 
 impl Figures {
     /// Adds one piece of work.
     pub fn add(&mut self, time: u64, making: u64, bytes: u64) {
-        let one = Figures { count: 1, total: time, least: time, most: time, making, bytes };
+        let one =
+            Figures { count: 1, total: time, least: time, most: time, making, bytes, ..Figures::default() };
         self.join(&one);
     }
 
     /// Adds other figures.
     pub fn join(&mut self, other: &Figures) {
         let least = if self.count == 0 { other.least } else { self.least.min(other.least) };
+        let (mut counts, mut of_counted) = (self.counts, self.of_counted);
+        counts.join(&other.counts);
+        of_counted.join(&other.of_counted);
         *self = Figures {
             count: self.count + other.count,
             total: self.total + other.total,
@@ -116,16 +175,38 @@ impl Figures {
             most: self.most.max(other.most),
             making: self.making + other.making,
             bytes: self.bytes + other.bytes,
+            counted: self.counted + other.counted,
+            counted_time: self.counted_time + other.counted_time,
+            of_counted,
+            counts,
         };
     }
 
-    fn words(&self) -> [u64; 6] {
-        let &Figures { count, total, least, most, making, bytes } = self;
-        [count, total, least, most, making, bytes]
+    /// Adds what one launch did, whose time has been added; `counted`: it was counted itself.
+    pub fn add_counts(&mut self, counts: &Counts, counted: Option<u64>) {
+        self.counts.join(counts);
+        if let Some(time) = counted {
+            self.counted += 1;
+            self.counted_time += time;
+            self.of_counted.join(counts);
+        }
     }
 
-    fn of([count, total, least, most, making, bytes]: [u64; 6]) -> Figures {
-        Figures { count, total, least, most, making, bytes }
+    fn words(&self) -> [u64; WORDS] {
+        let &Figures { count, total, least, most, making, bytes, counted, counted_time, .. } = self;
+        let first = [count, total, least, most, making, bytes, counted, counted_time];
+        let all: Vec<u64> =
+            first.into_iter().chain(self.of_counted.words()).chain(self.counts.words()).collect();
+        std::array::from_fn(|at| all.get(at).copied().unwrap_or_default())
+    }
+
+    fn of(words: [u64; WORDS]) -> Figures {
+        let [count, total, least, most, making, bytes, counted, counted_time, ..] = words;
+        let counts = |from: usize| {
+            Counts::of(std::array::from_fn(|at| words.get(from + at).copied().unwrap_or_default()))
+        };
+        let (of_counted, counts) = (counts(8), counts(8 + Counts::WORDS));
+        Figures { count, total, least, most, making, bytes, counted, counted_time, of_counted, counts }
     }
 }
 
@@ -268,7 +349,8 @@ mod tests {
         assert_eq!(all, Figures::default());
         all.add(5, 100, 3);
         all.add(2, 0, 4);
-        let wanted = Figures { count: 2, total: 7, least: 2, most: 5, making: 100, bytes: 7 };
+        let wanted =
+            Figures { count: 2, total: 7, least: 2, most: 5, making: 100, bytes: 7, ..Figures::default() };
         assert_eq!(all, wanted);
         all.join(&Figures::default());
         assert_eq!(all, wanted);
@@ -276,11 +358,19 @@ mod tests {
         other.add(9, 0, 0);
         all.join(&other);
         assert_eq!((all.count, all.total, all.least, all.most), (3, 16, 2, 9));
+        let counts = Counts { flops: 3, loaded: 4, ..Counts::default() };
+        all.add_counts(&counts, Some(9));
+        all.add_counts(&counts, None);
+        assert_eq!((all.counted, all.counted_time, all.of_counted), (1, 9, counts));
+        assert_eq!(all.counts, Counts { flops: 6, loaded: 8, ..Counts::default() });
+        assert_eq!(all.counts.without(&all.of_counted), counts);
     }
 
     #[test]
     fn files_are_read_up_to_where_they_are_complete() {
-        let numbers = Figures { count: 2, total: 7, least: 2, most: 5, making: 100, bytes: 7 };
+        let numbers = Figures::of(std::array::from_fn(|at| at as u64 + 1));
+        assert_eq!(numbers.words(), std::array::from_fn(|at| at as u64 + 1));
+        assert_eq!((numbers.counted, numbers.of_counted.operations, numbers.counts.barriers), (7, 9, 22));
         let entries = [
             Entry { kind: Kind::Process, name: "/usr/bin/x".into(), figures: Figures::default() },
             Entry { kind: Kind::Kernel, name: "_Z3äPf".into(), figures: numbers },
@@ -311,7 +401,7 @@ mod tests {
         }
         assert_eq!(parse(&[0; 64], &[]), None);
         // A size that exceeds every file.
-        let wrong = [header(1), of_words(&[u64::MAX; 12])].concat();
+        let wrong = [header(1), of_words(&[u64::MAX; 2 * ENTRY])].concat();
         assert_eq!(parse(&wrong, &[]).map(|read| read.entries.len()), Some(0));
     }
 }

@@ -192,7 +192,7 @@ impl Operation {
     #[inline]
     pub(crate) fn perform(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
         match self {
-            Operation::Launch(launch) => launch.run(None),
+            Operation::Launch(launch) => launch.run(profile::Measured::default()),
             Operation::Copy(copy) => accessing(|| copy.run()),
             Operation::Fill(filling) => accessing(|| {
                 filling.run();

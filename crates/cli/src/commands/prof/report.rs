@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use driver::mangled::readable;
-use driver::profile::{Entry, Figures, Kind, Process};
+use driver::profile::{Counts, Entry, Figures, Kind, Process};
 use serde::Serialize;
 
 use crate::table;
@@ -69,6 +69,63 @@ fn sum<'a>(entries: impl Iterator<Item = &'a Entry>) -> Figures {
     })
 }
 
+/// `12.3 M`: a number with the prefix that needs the fewest digits.
+fn number(count: u64) -> String {
+    const PREFIXES: [(&str, f64); 5] = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
+    match PREFIXES.iter().find(|(_, size)| count as f64 >= *size) {
+        Some((prefix, size)) => format!("{:.3} {prefix}", count as f64 / size),
+        None => count.to_string(),
+    }
+}
+
+/// What the launches of a kernel did in which time: those that were not counted, or all if there are no
+/// others. `true`: the time is that of launches that were counted.
+fn measured(figures: &Figures) -> (Counts, u64, bool) {
+    match figures.count > figures.counted {
+        true => {
+            let counts = figures.counts.without(&figures.of_counted);
+            (counts, figures.total.saturating_sub(figures.counted_time), false)
+        }
+        false => (figures.of_counted, figures.counted_time, true),
+    }
+}
+
+/// The table of what kernels did; empty if nothing was counted.
+fn counters(kernels: &[&Entry]) -> String {
+    let counted = || kernels.iter().filter(|entry| entry.figures.counted > 0);
+    if counted().next().is_none() {
+        return String::new();
+    }
+    let row = |entry: &&Entry| {
+        let counts = &entry.figures.counts;
+        let (part, time, slow) = measured(&entry.figures);
+        let rate = |number: u64| format!("{:.2}{}", ratio(number, time), if slow { "*" } else { "" });
+        let lanes = 100.0 * ratio(counts.operations, counts.slots);
+        let mut row = vec![format!("{lanes:>5.1} %"), rate(part.flops), rate(part.loaded + part.stored)];
+        row.extend([counts.operations, counts.flops].map(number));
+        row.extend([counts.loaded, counts.stored, counts.shared].map(table::bytes));
+        row.extend([number(counts.barriers), readable(&entry.name).into_owned()]);
+        row
+    };
+    let headings = [
+        "lanes",
+        "GFLOP/s",
+        "GB/s",
+        "operations",
+        "flop",
+        "loaded",
+        "stored",
+        "shared",
+        "barriers",
+        "kernel",
+    ];
+    let mut out = format!("\n{}", table::columns(&headings, &counted().map(row).collect::<Vec<_>>()));
+    if counted().any(|entry| measured(&entry.figures).2) {
+        out.push_str("* each launch was counted, which takes longer than the kernel by itself\n");
+    }
+    out
+}
+
 /// The tables.
 pub fn text(wall: Duration, processes: &[Process]) -> String {
     let wall = wall.as_nanos().try_into().unwrap_or(u64::MAX);
@@ -111,6 +168,7 @@ pub fn text(wall: Duration, processes: &[Process]) -> String {
         let rows: Vec<_> = kernels.iter().map(row).collect();
         out.push_str(&format!("\n{}", table::columns(&headings, &rows)));
     }
+    out.push_str(&counters(&kernels));
     if !others.is_empty() {
         let row = |entry: &&Entry| {
             let figures = &entry.figures;
@@ -162,6 +220,48 @@ struct OfKernel {
     most_ns: u64,
     /// The time in which code was made, which the others do not include.
     code_ns: u64,
+    /// Null unless counters were asked for.
+    counters: Option<OfLaunches>,
+}
+
+/// What all launches of a kernel did.
+#[derive(Serialize)]
+struct OfLaunches {
+    /// The launches that were counted themselves; others count as one of the same shape.
+    counted_launches: u64,
+    /// Their part of the kernel's time.
+    counted_ns: u64,
+    operations: u64,
+    /// What the number of operations would be if all lanes of the warps had been active.
+    lane_slots: u64,
+    flop: u64,
+    loaded_bytes: u64,
+    stored_bytes: u64,
+    shared_bytes: u64,
+    barriers: u64,
+    /// Of launches that were not counted, if there are any.
+    gflop_per_second: f64,
+    gb_per_second: f64,
+}
+
+impl OfLaunches {
+    fn of(figures: &Figures) -> Option<OfLaunches> {
+        let Counts { operations, slots, flops, loaded, stored, shared, barriers } = figures.counts;
+        let (part, time, _) = measured(figures);
+        (figures.counted > 0).then(|| OfLaunches {
+            counted_launches: figures.counted,
+            counted_ns: figures.counted_time,
+            operations,
+            lane_slots: slots,
+            flop: flops,
+            loaded_bytes: loaded,
+            stored_bytes: stored,
+            shared_bytes: shared,
+            barriers,
+            gflop_per_second: ratio(part.flops, time),
+            gb_per_second: ratio(part.loaded + part.stored, time),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -189,6 +289,7 @@ impl From<&Process> for OfProcess {
                 least_ns: least,
                 most_ns: most,
                 code_ns: making,
+                counters: OfLaunches::of(&entry.figures),
             }
         };
         let other = |entry: Entry| {
