@@ -10,6 +10,7 @@ use cpu::{Engine, ErrorKind, LoadError, Program, Rules, Source, Target};
 use grid::Workers;
 use support::launch::{Shape, launch};
 use support::memory::Aligned;
+use wave::count::{Counter, Counting, ROW, ROWS};
 
 /// Number of kernels in the text.
 const KERNELS: u32 = 500;
@@ -103,6 +104,32 @@ fn kernels_run_and_tell_what_they_take() {
         assert_eq!(module.functions[id.index()].kernel, Some(head));
         let with_code = module.functions.iter().filter(|f| !f.external).count();
         assert_eq!(with_code, 2, "the kernel and what it calls");
+    }
+}
+
+/// The address of the counters follows the parameter.
+#[test]
+fn kernels_count_what_they_do() {
+    let text = text("");
+    for engine in [Engine::Interpreter, Engine::Compiled] {
+        let rules = Rules { engine, counting: Some(Counting), ..Rules::default() };
+        let program = load(&text, &rules).expect("a legal text").for_target(Target::native());
+        let workers = Workers::new(2);
+        for kernel in ["k7", "k8"] {
+            let (mut out, mut counters) = (Aligned::new(&[0; 128]), Aligned::zeroed(ROWS * ROW * 8));
+            let shape = Shape { kernel, blocks: 1, threads: 32, compiled: engine == Engine::Compiled };
+            assert_eq!(launch(&program, &workers, &shape, &[&out, &counters], &[]), Ok(()), "{kernel}");
+            assert_ne!(out.bytes(), [0; 128]);
+            let (words, _) = counters.bytes().as_chunks::<8>();
+            let count = |counter: Counter| -> u64 {
+                words.iter().skip(counter as usize).step_by(ROW).map(|word| u64::from_le_bytes(*word)).sum()
+            };
+            assert_eq!(count(Counter::Stored), 32 * 4);
+            assert_eq!((count(Counter::Shared), count(Counter::Barriers)), (32 * 12, 1));
+            assert_eq!((count(Counter::Loaded), count(Counter::Flops)), (0, 0));
+            assert_eq!(count(Counter::Operations), count(Counter::Slots));
+            assert!(count(Counter::Operations) >= 32 * 10);
+        }
     }
 }
 
