@@ -1,5 +1,5 @@
-//! The wave IR of a program. A small text is one module, lowered at load. A large text has a module for each
-//! requested kernel.
+//! The wave IR of a program. Small texts are one module, lowered at load. Large texts have a module for
+//! each requested kernel.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,10 +1,12 @@
-//! Texts that are large enough for their kernels to be lowered on request: results, reported information and
-//! errors.
+//! Texts that are large enough for their kernels to be lowered on request, alone or linked with others:
+//! results, reported information and errors.
 
 mod support {
     pub mod launch;
     pub mod memory;
 }
+
+use std::collections::BTreeSet;
 
 use cpu::{Engine, ErrorKind, LoadError, Program, Rules, Source, Target};
 use grid::Workers;
@@ -195,4 +197,182 @@ fn what_is_wrong_is_told_at_load() {
     }
     let newer = text("").replace(".target sm_80", ".target sm_90");
     assert!(load(&newer, &rules).is_err_and(|e| e.log.contains("sm_90")));
+}
+
+/// Number of texts that are linked, and of functions in each.
+const TEXTS: u32 = 12;
+const FUNCTIONS: u32 = 20;
+
+/// What function `f` of text `t` adds to its argument. The functions of a text call those of the next with
+/// the same number. Functions of the same name in several texts are the text's own, or the first one's.
+fn sum(t: u32, f: u32) -> u32 {
+    let here = 100 * t + f + (t + 1000) + 5;
+    here + if t + 1 < TEXTS { sum(t + 1, f) } else { 0 }
+}
+
+/// The texts with their names, of which only `count` are made.
+fn linked(count: u32) -> Vec<(String, String)> {
+    let declared = "(.param .b32 d)";
+    let function = |t: u32, f: u32| {
+        let padding: String =
+            (0..32).map(|n| format!("    xor.b32 %r2, %r2, {n};\n    xor.b32 %r2, %r2, {n};\n")).collect();
+        let next = match t + 1 {
+            next if next < count => format!("    call (y), f{next}_{f}, (x);\n    ld.param.u32 %r2, [y];\n"),
+            _ => String::new(),
+        };
+        format!(
+            ".visible .func {declared} f{t}_{f}(.param .b32 a)
+{{
+    .reg .b32 %r<4>;
+    .param .b32 x;
+    .param .b32 y;
+    ld.param.u32 %r1, [a];
+    st.param.b32 [x], %r1;
+    call (y), own, (x);
+    ld.param.u32 %r2, [y];
+    st.param.b32 [x], %r2;
+    call (y), all, (x);
+    ld.param.u32 %r2, [y];
+{padding}    st.param.b32 [x], %r2;
+{next}    add.u32 %r2, %r2, {};
+    st.param.b32 [d], %r2;
+    ret;
+}}
+",
+            100 * t + f
+        )
+    };
+    let small = |head: &str, added: u32| {
+        format!(
+            "{head}(.param .b32 a) {{ .reg .b32 %r<2>; ld.param.u32 %r1, [a]; add.u32 %r1, %r1, {added}; \
+             st.param.b32 [d], %r1; ret; }}\n"
+        )
+    };
+    let text = |t: u32| {
+        let externs = (0..FUNCTIONS).filter(|_| t + 1 < TEXTS);
+        let externs: String =
+            externs.map(|f| format!(".extern .func {declared} f{}_{f}(.param .b32 a);\n", t + 1)).collect();
+        let functions: String = (0..FUNCTIONS).map(|f| function(t, f)).collect();
+        let own = small(&format!(".func {declared} own"), t + 1000);
+        let all = small(&format!(".weak .func {declared} all"), if t == 0 { 5 } else { 6 });
+        let kernel = format!(
+            ".visible .entry k{t}(.param .u64 p) {{ .reg .b32 %r<3>; .reg .b64 %rd<3>; .param .b32 x; \
+             .param .b32 y; ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; \
+             add.u64 %rd1, %rd1, %rd2; st.param.b32 [x], %r1; call (y), f{t}_7, (x); \
+             ld.param.u32 %r2, [y]; st.global.u32 [%rd1], %r2; ret; }}\n"
+        );
+        let arch = 70 + 5 * (t % 3);
+        format!(".version 7.8\n.target sm_{arch}\n.address_size 64\n{externs}{own}{all}{functions}{kernel}")
+    };
+    (0..count).map(|t| (format!("text{t}"), text(t))).collect()
+}
+
+/// A table of functions of other texts, and a kernel that calls one of them for each of its threads.
+fn table(count: u32) -> (String, String) {
+    let last = count - 1;
+    let text = format!(
+        ".version 7.8\n.target sm_80\n.address_size 64\n\
+         .extern .func (.param .b32 d) f{last}_1(.param .b32 a);\n\
+         .extern .func (.param .b32 d) f{last}_2(.param .b32 a);\n\
+         .visible .global .u64 table[2] = {{f{last}_1, f{last}_2}};\n\
+         .visible .entry through(.param .u64 p) {{ .reg .b32 %r<4>; .reg .b64 %rd<6>; .param .b32 x; \
+         .param .b32 y; ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; \
+         add.u64 %rd1, %rd1, %rd2; and.b32 %r3, %r1, 1; mul.wide.u32 %rd3, %r3, 8; mov.u64 %rd4, table; \
+         add.u64 %rd4, %rd4, %rd3; ld.global.u64 %rd5, [%rd4]; st.param.b32 [x], %r1; \
+         q: .callprototype (.param .b32 _) _ (.param .b32 _); call (y), %rd5, (x), q; \
+         ld.param.u32 %r2, [y]; st.global.u32 [%rd1], %r2; ret; }}\n"
+    );
+    ("table".to_owned(), text)
+}
+
+fn load_linked(texts: &[(String, String)], rules: &Rules) -> Result<Program, LoadError> {
+    let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
+    Program::load_by(&sources, rules)
+}
+
+#[test]
+fn kernels_of_linked_texts_run_and_reach_what_they_call() {
+    let mut texts = linked(TEXTS);
+    texts.push(table(TEXTS));
+    assert!(texts.iter().map(|t| t.1.len()).sum::<usize>() > 256 << 10);
+    for engine in [Engine::Interpreter, Engine::Compiled] {
+        let program = load_linked(&texts, &Rules { engine, ..Rules::default() }).expect("legal texts");
+        let program = program.for_target(Target::native());
+        let workers = Workers::new(2);
+        let run = |kernel: &str| {
+            let mut out = Aligned::new(&[0; 128]);
+            let compiled = engine == Engine::Compiled;
+            let shape = Shape { kernel, blocks: 1, threads: 32, compiled };
+            assert_eq!(launch(&program, &workers, &shape, &[&out], &[]), Ok(()), "{kernel}");
+            let words = out.bytes().chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            words.collect::<Vec<u32>>()
+        };
+        let code_of = |kernel: &str| {
+            let id = program.module().function(kernel).expect("a kernel");
+            let code = program.module_of(id).functions.iter().filter(|f| !f.external);
+            code.map(|f| f.name.clone()).collect::<BTreeSet<_>>()
+        };
+        let last = TEXTS - 1;
+        for t in [0, 5, last] {
+            let want: Vec<u32> = (0..32).map(|tid| tid + sum(t, 7)).collect();
+            assert_eq!(run(&format!("k{t}")), want, "k{t}");
+            let id = program.module().function(&format!("k{t}")).expect("a kernel");
+            assert_eq!(program.target(id), 70 + 5 * (t % 3));
+        }
+        let names = |list: &[String]| list.iter().cloned().collect::<BTreeSet<_>>();
+        let (kernel, function) = (format!("k{last}"), format!("f{last}_7"));
+        assert_eq!(code_of(&kernel), names(&[kernel.clone(), function, "own".into(), "all".into()]));
+        let want: Vec<u32> = (0..32).map(|tid| tid + sum(last, 1 + tid % 2)).collect();
+        assert_eq!(run("through"), want);
+        let reached =
+            ["through".into(), format!("f{last}_1"), format!("f{last}_2"), "own".into(), "all".into()];
+        assert_eq!(code_of("through"), names(&reached));
+    }
+}
+
+/// What is wrong with linked texts is reported at load, in the same words as for small ones.
+#[test]
+fn what_is_wrong_in_linked_texts_is_told_at_load() {
+    let rules = Rules { capability: Some(80), max_shared: 48 << 10, ..Rules::default() };
+    let cases = [
+        (".extern .func absent();\n.visible .entry w() { call absent; ret; }", ErrorKind::Unresolved),
+        (".extern .global .u32 absent;", ErrorKind::Unresolved),
+        (".extern .func absent();\n.global .u64 table[1] = {absent};", ErrorKind::Unresolved),
+        (".visible .func (.param .b32 d) f0_0(.param .b32 a) { ret; }", ErrorKind::Duplicate),
+        (".visible .entry k0() { ret; }", ErrorKind::Duplicate),
+        (
+            ".extern .func (.param .b32 d) f0_0(.param .b64 a);\n.visible .entry w() { .param .b64 x; \
+             .param .b32 y; call (y), f0_0, (x); ret; }",
+            ErrorKind::Duplicate,
+        ),
+        (".visible .entry w() { .reg .b64 %rd<3>; alloca.u64 %rd1, %rd2, 24; }", ErrorKind::Unsupported),
+        (
+            ".extern .func absent();\n.visible .entry w() { .reg .b64 %rd<3>; call absent; \
+             alloca.u64 %rd1, %rd2, 24; }",
+            ErrorKind::Unsupported,
+        ),
+        (".visible .entry w() { ret }", ErrorKind::Syntax),
+        (".visible .entry w() { add.u32 %r1, %r2, %r3; }", ErrorKind::Semantic),
+        (
+            ".visible .entry w() { .shared .b8 l[65536]; .reg .b32 %r<2>; mov.u32 %r1, l; }",
+            ErrorKind::BeyondDevice,
+        ),
+        (".target sm_90\n", ErrorKind::BeyondDevice),
+        (".target sm_90\n.extern .global .u32 absent;", ErrorKind::BeyondDevice),
+    ];
+    for (wrong, kind) in cases {
+        let (target, rest) = match wrong.split_once('\n') {
+            Some((target, rest)) if target.starts_with(".target") => (target, rest),
+            _ => (".target sm_80", wrong),
+        };
+        let text = format!(".version 9.0\n{target}\n.address_size 64\n{rest}\n");
+        let error = |count: u32| {
+            let mut texts = linked(count);
+            texts.push(("wrong".to_owned(), text.clone()));
+            load_linked(&texts, &rules).err().unwrap_or_else(|| panic!("{wrong} loads"))
+        };
+        let found = error(TEXTS);
+        assert_eq!(found.kind, kind, "{wrong}: {}", found.log);
+        assert_eq!(found, error(1), "{wrong}");
+    }
 }

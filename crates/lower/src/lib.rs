@@ -3,7 +3,7 @@
 //! [`lower`] takes one or more parsed PTX texts, links them (an `.extern` symbol of one text is defined in
 //! another) and returns one [`wave::Module`]. Registers become SSA values ([`wave::ssa`]), variables are
 //! placed in memory (`link`), and each instruction is lowered by the function in its row of [`family::of`].
-//! [`Deferred`] is a large text whose functions are lowered on request.
+//! [`Deferred`] is large texts whose functions are lowered on request.
 //!
 //! **Architecture invariant:** this crate knows PTX and wave, not how wave is run. Every instruction that
 //! cannot be lowered is an error with a position; none is dropped.
@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 
 use ptx::LineIndex;
 
-pub use deferred::Deferred;
+pub use deferred::{Deferred, Refused};
 pub use error::{Error, ErrorClass};
 /// Shares out work on functions: this crate knows no threads.
 pub use wave::verify::Each;

@@ -96,7 +96,7 @@ impl Linked {
 const BUILTINS: &[&str] = &["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
 
 /// Whether the driver provides the function.
-fn is_provided(name: &str) -> bool {
+pub fn is_provided(name: &str) -> bool {
     BUILTINS.contains(&name) || DeviceFn::of_symbol(name).is_some()
 }
 
@@ -120,7 +120,8 @@ pub fn link(
     let mut errors = Vec::new();
     linked.module.name = units.first().map(|u| u.name.to_string()).unwrap_or_default();
     link_files(units, &mut linked);
-    link_functions(units, is_named, options.complete, &mut linked, &mut errors);
+    define_functions(units, &mut linked, &mut errors);
+    check_functions(units, is_named, options.complete, &linked, &mut errors);
     link_variables(units, options, &mut linked, &mut errors);
     check_initialisers(units, &linked, &mut errors);
     linked.place_function_variables(units);
@@ -168,13 +169,15 @@ fn defined_twice(name: &str, again: &Unit, first: &Unit) -> String {
     format!("Multiple definition of '{name}' in '{}', first defined in '{}'", again.name, first.name)
 }
 
-fn link_functions(
-    units: &[Unit],
-    is_named: &dyn Fn(usize, usize) -> bool,
-    complete: bool,
-    linked: &mut Linked,
-    errors: &mut Vec<Error>,
-) {
+/// Resolves the names of functions alone, for [`Linked::owns`].
+pub fn definitions(units: &[Unit]) -> Linked {
+    let mut linked = Linked::default();
+    define_functions(units, &mut linked, &mut Vec::new());
+    linked
+}
+
+/// Numbers the functions, and finds the definition of each.
+fn define_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) {
     let mut by_name: HashMap<&str, (FuncId, u8)> = HashMap::new();
     for (u, unit) in units.iter().enumerate() {
         let mut ids = Vec::new();
@@ -219,6 +222,16 @@ fn link_functions(
         linked.functions.push(ids);
     }
     alias_functions(units, linked);
+}
+
+/// Checks that the functions that instructions name are defined, and as their callers declare them.
+fn check_functions(
+    units: &[Unit],
+    is_named: &dyn Fn(usize, usize) -> bool,
+    complete: bool,
+    linked: &Linked,
+    errors: &mut Vec<Error>,
+) {
     compare_prototypes(units, is_named, linked, errors);
     for (u, unit) in units.iter().enumerate() {
         for (i, f) in unit.module.functions.iter().enumerate() {

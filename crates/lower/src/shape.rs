@@ -2,23 +2,44 @@
 //!
 //! A shape consists of everything that a refusal can depend on: opcode and modifiers, the kinds of the
 //! operands, the types of their registers, the locations of their variables, and the constants that a family
-//! inspects. Which register is used, or which of a function's variables of the same kind, makes no
-//! difference. `tests/all/alike.rs` checks this over the grammar.
+//! inspects. Which register is used, which of a function's variables of the same kind, or which function with
+//! the same parameters makes no difference. `tests/all/alike.rs` checks this over the grammar.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
 use ptx::Opcode;
 use ptx::ast::{
-    Address, AddressBase, Component, Function, Instruction, LabelKind, Operand, OperandKind, Parameter,
-    RegId, Symbol, VarId, VariableRef,
+    Address, AddressBase, Component, Function, Instruction, LabelKind, Module, Operand, OperandKind,
+    Parameter, RegId, Symbol, VarId, VariableRef,
 };
+
+use crate::function::parameter_ty;
+use crate::link;
 
 /// The shape of an instruction as a sequence of words.
 pub type Shape = Box<[u32]>;
 
+/// The text that a function is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Home<'a> {
+    /// Its number, which tells apart the variables of several texts.
+    text: u32,
+    /// The architecture that it is for.
+    arch: u32,
+    module: &'a Module,
+}
+
+impl<'a> Home<'a> {
+    /// For the text of this number.
+    pub fn of(text: usize, module: &'a Module) -> Home<'a> {
+        Home { text: text as u32, arch: module.arch().map_or(0, u32::from), module }
+    }
+}
+
 /// Computes the shapes of one function's instructions.
 pub struct Shapes<'a> {
+    home: Home<'a>,
     function: &'a Function,
     /// Variables whose address is taken.
     taken: &'a HashSet<VarId>,
@@ -80,8 +101,8 @@ struct Unlike;
 
 impl<'a> Shapes<'a> {
     /// For a function with a body, and the variables whose address is taken in it.
-    pub fn new(function: &'a Function, taken: &'a HashSet<VarId>) -> Self {
-        Shapes { function, taken, words: Vec::with_capacity(64) }
+    pub fn new(home: Home<'a>, function: &'a Function, taken: &'a HashSet<VarId>) -> Self {
+        Shapes { home, function, taken, words: Vec::with_capacity(64) }
     }
 
     /// The shape of an instruction, valid until the next call; `None` if the instruction must be lowered by
@@ -91,6 +112,7 @@ impl<'a> Shapes<'a> {
         let is_entry = u32::from(self.function.is_entry) << 16;
         let guard = u32::from(i.guard.is_some()) << 17;
         self.words.push(i.opcode as u32 | is_entry | guard);
+        self.words.push(self.home.arch);
         self.words.push(i.modifiers.len() as u32 | (i.operands.len() as u32) << 8);
         self.words.extend(i.modifiers.iter().map(|m| *m as u32));
         let constants = !takes_any_constant(i.opcode);
@@ -212,8 +234,17 @@ impl<'a> Shapes<'a> {
             Symbol::Global(g) => self.variable(kind, VariableRef::Global(g)),
             Symbol::Var(v) => self.variable(kind, VariableRef::Var(v)),
             Symbol::Func(f) => {
-                self.put(kind, 2);
-                self.words.push(f.0);
+                let Some(function) = self.home.module.functions.get(f.index()) else { return Err(Unlike) };
+                // The driver's functions have rules of their own.
+                if link::is_provided(&function.name) {
+                    return Err(Unlike);
+                }
+                self.put(kind, 2 | u32::from(function.is_entry) << 2);
+                for list in [&function.params, &function.returns] {
+                    self.words.push(list.len() as u32);
+                    let types = list.iter().map(|p| parameter_ty(function, *p).map_or(0, |ty| 1 + ty as u32));
+                    self.words.extend(types);
+                }
             }
             Symbol::Label(l) => {
                 let label = self.function.body.as_ref().and_then(|b| b.labels.get(l.index()));
@@ -230,7 +261,7 @@ impl<'a> Shapes<'a> {
         match variable {
             VariableRef::Global(g) => {
                 self.put(kind, 0);
-                self.words.push(g.0);
+                self.words.extend([self.home.text, g.0]);
             }
             VariableRef::Var(v) => {
                 self.put(kind, 1);

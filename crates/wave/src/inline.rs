@@ -35,7 +35,7 @@ pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncI
 }
 
 fn inline_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncId>, func: &mut Function) {
-    let taken: Vec<FuncId> = layout::address_taken(module).into_iter().collect();
+    let taken: Vec<FuncId> = layout::address_taken(module).iter().copied().collect();
     // The functions that a block's code was inlined from.
     let mut origin: BTreeMap<usize, Vec<FuncId>> = BTreeMap::new();
     let mut size: usize = func.blocks.iter().map(|b| b.insts.len()).sum();

@@ -25,7 +25,7 @@ pub fn frame(func: &Function) -> (u64, Vec<u64>) {
 }
 
 /// Functions whose handle is taken anywhere: the possible targets of indirect calls.
-pub fn address_taken(module: &Module) -> BTreeSet<FuncId> {
+pub fn address_taken(module: &Module) -> Arc<BTreeSet<FuncId>> {
     CallGraph::new(module).taken
 }
 
@@ -47,13 +47,13 @@ pub struct Calls {
 #[derive(Debug)]
 pub struct CallGraph {
     calls: Vec<Calls>,
-    taken: BTreeSet<FuncId>,
+    taken: Arc<BTreeSet<FuncId>>,
 }
 
 impl CallGraph {
     /// The graph of all functions in a module.
     pub fn new(module: &Module) -> CallGraph {
-        let mut taken = BTreeSet::new();
+        let mut taken = (*module.taken).clone();
         for reloc in module.globals.iter().flat_map(|g| &g.relocs) {
             if let RelocTarget::Func(f) = reloc.target {
                 taken.insert(f);
@@ -76,25 +76,25 @@ impl CallGraph {
         let calls = module.functions.iter().map(|f| of(f)).collect();
         // The handle of a kernel is for launches by other kernels.
         taken.retain(|f| module.functions.get(f.index()).is_none_or(|f| f.kernel.is_none()));
-        CallGraph { calls, taken }
+        CallGraph { calls, taken: Arc::new(taken) }
     }
 
     /// The graph of functions whose code is not available: the calls of each, by number, and the functions
     /// whose handle is taken anywhere.
     pub fn of(calls: Vec<Calls>, taken: BTreeSet<FuncId>) -> CallGraph {
-        CallGraph { calls, taken }
+        CallGraph { calls, taken: Arc::new(taken) }
     }
 
     /// Functions that `f` may call, directly or through a handle; possibly with duplicates.
     fn callees(&self, f: FuncId) -> impl Iterator<Item = FuncId> {
         let calls = self.calls.get(f.index());
-        let taken = calls.filter(|c| c.indirect).map(|_| &self.taken);
+        let taken = calls.filter(|c| c.indirect).map(|_| &*self.taken);
         calls.into_iter().flat_map(|c| &c.direct).chain(taken.into_iter().flatten()).copied()
     }
 
-    /// Whether any of these functions calls through a handle.
-    pub fn through_handles(&self, functions: &BTreeSet<FuncId>) -> bool {
-        functions.iter().any(|f| self.calls.get(f.index()).is_some_and(|c| c.indirect))
+    /// Functions whose handle is taken anywhere.
+    pub fn taken(&self) -> &Arc<BTreeSet<FuncId>> {
+        &self.taken
     }
 
     /// `f` and everything that it may call, directly or indirectly, in ascending order.

@@ -1,5 +1,6 @@
 //! A module: functions, variables and their layout.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::func::Function;
@@ -45,6 +46,9 @@ pub struct Module {
     pub globals: Arc<Vec<Global>>,
     /// Shared variables, by [`SharedId`].
     pub shared: Arc<Vec<SharedVar>>,
+    /// Functions whose handle is taken, also by functions whose code this module lacks: with those that its
+    /// own code and initial values name, they are what an indirect call may reach.
+    pub taken: Arc<BTreeSet<FuncId>>,
     /// Source files named by the debug data, for [`crate::func::Loc::file`] (which counts from 1).
     pub files: Arc<Vec<String>>,
     /// Size of the image with all globals, in bytes.

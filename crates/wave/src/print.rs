@@ -523,6 +523,10 @@ impl Display for Module {
         for shared in self.shared.iter() {
             writeln!(f, "{shared}")?;
         }
+        if !self.taken.is_empty() {
+            let taken: Vec<String> = self.taken.iter().map(|f| names.of(Symbol::Func(*f))).collect();
+            writeln!(f, "taken: {}", taken.join(", "))?;
+        }
         let mut apart = !(self.globals.is_empty() && self.shared.is_empty() && self.files.is_empty());
         for function in &self.functions {
             if apart {
@@ -544,7 +548,7 @@ impl Module {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::collections::HashSet;
+    use std::collections::{BTreeSet, HashSet};
     use std::sync::Arc;
 
     use super::*;
@@ -669,6 +673,7 @@ pub(crate) mod tests {
                 }],
             }]),
             shared: Arc::new(vec![SharedVar { name: "tile".into(), size: 64, align: 4 }]),
+            taken: Arc::new(BTreeSet::from([FuncId(1)])),
             files: Arc::new(vec!["scale.cu".into()]),
             image_size: 16,
             image_align: 8,
@@ -684,6 +689,7 @@ global @table: offset 0, size 16, align 8, exported
     bytes 01 02
     address at 8: @pick+0, 8 bytes
 shared @tile: size 64, align 4
+taken: @pick
 
 kernel @scale {
     param_size 16

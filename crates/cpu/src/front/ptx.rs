@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use driver::backend::{Code, Input};
-use lower::ErrorClass;
+use lower::{ErrorClass, Refused};
 use wave::verify::Each;
 use wave::{FuncId, Module};
 
@@ -81,14 +81,10 @@ impl Frontend for Texts<'_> {
 
     fn check(&self, rules: &Rules, threads: usize) -> Result<Checked, LoadError> {
         let sources = self.sources();
-        match sources.as_slice() {
-            // Errors in a text are reported when it is lowered as a whole.
-            [one] if share::is_large(one.text.len()) => match deferred(one, rules, threads) {
-                Some(text) => later(text, rules),
-                None => whole(&sources, rules, threads),
-            },
-            _ => whole(&sources, rules, threads),
+        if !share::is_large(self.size()) {
+            return whole(&sources, rules, threads);
         }
+        later(&sources, rules, threads).unwrap_or_else(|| whole(&sources, rules, threads))
     }
 
     fn keep(&self, folder: &Path) {
@@ -166,6 +162,21 @@ fn failure(
     LoadError { kind, log, findings, rendered }
 }
 
+/// What lowering or linking the texts found wrong.
+fn refusal(sources: &[Source], mut errors: Vec<lower::Error>, rules: &Rules) -> LoadError {
+    // A missing symbol may come with another text. All other errors are final and are reported first.
+    errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
+    let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
+    let (unit, missing, class) = first.unwrap_or((0, false, ErrorClass::Invalid));
+    let alike = |e: &&lower::Error| e.unit == unit && (e.class == ErrorClass::Unresolved) == missing;
+    let of_unit: Vec<ptx::Diagnostic> = errors.iter().filter(alike).map(lower::Error::diagnostic).collect();
+    let class = match errors.iter().any(|e| e.class == ErrorClass::Unsupported) {
+        true if !missing => ErrorClass::Unsupported,
+        _ => class,
+    };
+    failure(sources, unit, &of_unit, Some(class), rules.complete)
+}
+
 /// The number of a module's `.target` (52 for `sm_52`) and its suffix.
 fn target(module: &ptx::ast::Module) -> Option<(u32, ptx::ArchSuffix)> {
     module.target.iter().find_map(|t| match t {
@@ -202,18 +213,25 @@ fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError>
     Ok(())
 }
 
-/// A text whose kernels are lowered on demand; `None` if the text has an error.
-fn deferred(source: &Source, rules: &Rules, threads: usize) -> Option<lower::Deferred> {
+/// Large texts, whose kernels are lowered on demand. `None` if they must be lowered as a whole, which reports
+/// all errors but those of linking.
+fn later(sources: &[Source], rules: &Rules, threads: usize) -> Option<Result<Checked, LoadError>> {
     let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
-    lower::Deferred::new(source.name, source.text, options(rules, &each))
-}
-
-/// A large text, whose kernels are lowered on demand.
-fn later(text: lower::Deferred, rules: &Rules) -> Result<Checked, LoadError> {
-    check_target(text.text(), rules)?;
-    let number = target(text.text()).map_or(0, |t| t.0);
-    let targets = text.heads().kernels().map(|(id, _)| (id, number)).collect();
-    Ok(Checked::of(Lowered::Later(Box::new(text)), targets))
+    let texts: Vec<(&str, &str)> = sources.iter().map(|s| (s.name, s.text)).collect();
+    let texts = match lower::Deferred::new(&texts, options(rules, &each)) {
+        Ok(texts) => texts,
+        Err(Refused::Unlinked(trees, errors)) => {
+            let checked = trees.iter().try_for_each(|tree| check_target(tree, rules));
+            return Some(checked.and_then(|()| Err(refusal(sources, errors, rules))));
+        }
+        Err(Refused::Unusual) => return None,
+    };
+    if let Err(error) = texts.texts().try_for_each(|tree| check_target(tree, rules)) {
+        return Some(Err(error));
+    }
+    let number = |kernel: FuncId| texts.text_of(kernel).and_then(target).map_or(0, |t| t.0);
+    let targets = texts.heads().kernels().map(|(id, _)| (id, number(id))).collect();
+    Some(Ok(Checked::of(Lowered::Later(Box::new(texts)), targets)))
 }
 
 /// Texts that are lowered now.
@@ -231,20 +249,8 @@ fn whole(sources: &[Source], rules: &Rules, threads: usize) -> Result<Checked, L
         .zip(&trees)
         .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
         .collect();
-    let module = lower::lower_by(&units, options(rules, &each)).map_err(|mut errors| {
-        // A missing symbol may come with another text. All other errors are final and are reported first.
-        errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
-        let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
-        let (unit, missing, class) = first.unwrap_or((0, false, ErrorClass::Invalid));
-        let alike = |e: &&lower::Error| e.unit == unit && (e.class == ErrorClass::Unresolved) == missing;
-        let of_unit: Vec<ptx::Diagnostic> =
-            errors.iter().filter(alike).map(lower::Error::diagnostic).collect();
-        let class = match errors.iter().any(|e| e.class == ErrorClass::Unsupported) {
-            true if !missing => ErrorClass::Unsupported,
-            _ => class,
-        };
-        failure(sources, unit, &of_unit, Some(class), rules.complete)
-    })?;
+    let module = lower::lower_by(&units, options(rules, &each));
+    let module = module.map_err(|errors| refusal(sources, errors, rules))?;
     let of = |name: &str| {
         let owner = trees.iter().find(|t| t.function(name).is_some_and(|f| f.1.body.is_some()));
         owner.and_then(target).map_or(0, |t| t.0)

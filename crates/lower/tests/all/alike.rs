@@ -279,7 +279,7 @@ impl Seen {
         self.refused += refused.len();
         let loads = |instructions: &[&str]| {
             let (text, _) = module(form, kernel, instructions);
-            Deferred::new("text", &text, options()).is_some() && refuses(&text)
+            Deferred::new(&[("text", &text)], options()).is_ok() && refuses(&text)
         };
         for case in refused {
             if loads(&[taken.as_slice(), &[case]].concat()) {

@@ -6,29 +6,50 @@ use std::path::Path;
 
 use crate::support::grammar::{self, Line};
 use hwtruth::sample::Turn;
-use lower::{Deferred, Options, Unit, one_by_one};
+use lower::{Deferred, Error, Options, Refused, Unit, one_by_one};
 use wave::Module;
 
 fn options() -> Options<'static> {
     Options { complete: false, symbols: &[], each: &one_by_one, exact: false }
 }
 
-/// The module lowered as a whole; `None` if it is refused.
+/// The module lowered as a whole, or the errors of lowering and linking; `None` if it does not parse.
+fn linked_at_once(texts: &[&str]) -> Option<Result<Module, Vec<Error>>> {
+    let trees = texts.iter().map(|text| ptx::parse(text).ok()).collect::<Option<Vec<_>>>()?;
+    let unit = |(text, module)| Unit { name: "text", module, source: text };
+    let units: Vec<Unit> = texts.iter().copied().zip(&trees).map(unit).collect();
+    Some(lower::lower_by(&units, Options { complete: texts.len() > 1, ..options() }))
+}
+
 fn at_once(text: &str) -> Option<Module> {
-    let tree = ptx::parse(text).ok()?;
-    lower::lower_by(&[Unit { name: "text", module: &tree, source: text }], options()).ok()
+    linked_at_once(&[text])?.ok()
+}
+
+fn linked_later(texts: &[&str]) -> Result<Deferred, Refused> {
+    let texts: Vec<(&str, &str)> = texts.iter().map(|text| ("text", *text)).collect();
+    Deferred::new(&texts, Options { complete: texts.len() > 1, ..options() })
 }
 
 fn deferred(text: &str) -> Option<Deferred> {
-    Deferred::new("text", text, options())
+    linked_later(&[text]).ok()
 }
 
-/// Checks that both ways accept a text and produce the same code, for every kernel and for the whole.
+/// [`compare_linked`] for a text alone.
 fn compare(text: &str) -> Result<(), String> {
-    let (want, got) = match (at_once(text), deferred(text)) {
-        (Some(want), Some(got)) => (want, got),
-        (None, None) => return Ok(()),
-        (want, _) => return Err(format!("taken at once: {}, later: {}", want.is_some(), want.is_none())),
+    compare_linked(&[text])
+}
+
+/// Checks that both ways accept texts and produce the same code, for every kernel and for the whole, or that
+/// both refuse them, with the same errors if they cannot be linked.
+fn compare_linked(texts: &[&str]) -> Result<(), String> {
+    let (want, got) = match (linked_at_once(texts), linked_later(texts)) {
+        (Some(Ok(want)), Ok(got)) => (want, got),
+        (None | Some(Err(_)), Err(Refused::Unusual)) => return Ok(()),
+        (Some(Err(want)), Err(Refused::Unlinked(_, got))) if want == got => return Ok(()),
+        (want, got) => {
+            let want = want.map(|want| want.map(|_| ()));
+            return Err(format!("at once: {want:?}, later: {:?}", got.map(|_| ())));
+        }
     };
     for (id, kernel) in want.kernels() {
         let name = &kernel.name;
@@ -115,6 +136,67 @@ fn what_is_not_alike_is_looked_at() {
     }
 }
 
+/// The head of a text.
+const HEAD: &str = ".version 9.0\n.target sm_80\n.address_size 64\n";
+
+/// Texts that are linked, also those that cannot be.
+#[test]
+fn linked_texts_are_the_same() {
+    let of = |texts: &[&str]| texts.iter().map(|text| HEAD.to_owned() + text).collect::<Vec<_>>();
+    const KERNEL: &str = ".extern .func (.param .b32 r) f(.param .b32 a);\n\
+        .visible .entry k() { .reg .b32 %r<3>; .param .b32 x; .param .b32 y; call (y), f, (x); \
+        ld.param.u32 %r1, [y]; ret; }\n";
+    const F: &str = ".visible .func (.param .b32 r) f(.param .b32 a) { .shared .b32 own[3]; .reg .b32 %r<3>; \
+        ld.shared.u32 %r1, [own]; st.param.u32 [r], %r1; ret; }\n";
+    const TABLE: &str = ".extern .func g();\n.visible .global .u64 table[2] = {g, g};\n\
+        .visible .entry of_table() { .reg .b64 %rd<2>; ld.global.u64 %rd1, [table]; p: .callprototype _ (); \
+        call %rd1, p; ret; }\n";
+    const G: &str = ".shared .align 4 .b32 a[5];\n.func own() { .reg .b32 %r<2>; ld.shared.u32 %r1, [a]; ret; }\n\
+        .visible .func g() { call own; ret; }\n.visible .entry g2() { call own; ret; }\n";
+    let weak = |body: &str| F.replace(".visible", ".weak").replace("ld.shared.u32 %r1, [own];", body);
+    let (good, bad) = (
+        weak("mov.u32 %r1, 1;"),
+        weak("alloca.u64 %rd1, %rd2, 24;").replace(".reg", ".reg .b64 %rd<3>; .reg"),
+    );
+    let cases: [(&[&str], bool); 11] = [
+        (&[KERNEL, F], true),
+        (&[F, KERNEL], true),
+        (&[TABLE, G, KERNEL, F], true),
+        (&[KERNEL, &good, &bad], true),
+        (&[KERNEL, &bad, &good], false),
+        // The strong definition is used, whichever comes first.
+        (&[KERNEL, &bad, F], true),
+        (&[KERNEL, TABLE], false),
+        (&[KERNEL, F, F], false),
+        (&[KERNEL, &F.replace("(.param .b32 a)", "(.param .b64 a)")], false),
+        (&[TABLE, KERNEL, F], false),
+        // Both kinds of errors.
+        (&[KERNEL, TABLE, &bad], false),
+    ];
+    for (n, (texts, right)) in cases.into_iter().enumerate() {
+        let texts = of(texts);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        assert_eq!(compare_linked(&texts), Ok(()), "case {n}");
+        assert_eq!(linked_later(&texts).is_ok(), right, "case {n}");
+    }
+}
+
+/// An instruction that is refused in one text is refused behind others that look like it in another text.
+#[test]
+fn variables_and_functions_of_several_texts_are_not_alike() {
+    let one = |params: &str| {
+        format!(
+            "{HEAD}.func f({params}) {{ ret; }}\n\
+             .visible .entry k{}() {{ .param .b32 x; call f, (x); ret; }}\n",
+            params.len()
+        )
+    };
+    let (right, wrong) = (one(".param .b32 a"), one(".param .b32 a, .param .b32 b"));
+    assert!(linked_later(&[&right]).is_ok());
+    assert_eq!(compare_linked(&[&right, &wrong]), Ok(()));
+    assert!(linked_later(&[&right, &wrong]).is_err());
+}
+
 /// A kernel that calls through a handle may reach a function whose handle is taken by another function.
 #[test]
 fn handles_reach_what_others_name() {
@@ -138,4 +220,8 @@ fn handles_reach_what_others_name() {
     let module = deferred.reached_from(straight, &one_by_one).expect("its code");
     let with_code = module.functions.iter().filter(|f| !f.external).map(|f| f.name.as_str());
     assert_eq!(with_code.collect::<Vec<_>>(), ["g", "h", "straight"]);
+    let calls = deferred.heads().function("calls").expect("a kernel");
+    let module = deferred.reached_from(calls, &one_by_one).expect("its code");
+    let with_code = module.functions.iter().filter(|f| !f.external).map(|f| f.name.as_str());
+    assert_eq!(with_code.collect::<Vec<_>>(), ["f", "calls"]);
 }

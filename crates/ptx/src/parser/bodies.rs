@@ -51,7 +51,7 @@ pub fn parse_by(source: &str, each: Each) -> Result<Module, Vec<Diagnostic>> {
 fn apart(source: &str, each: Each) -> Option<Module> {
     let mut outline = Outline::new(source)?;
     let bodies: Vec<OnceLock<Body>> = outline.module.functions.iter().map(|_| OnceLock::new()).collect();
-    let whole = outline.bodies(source, each, &|function, body| {
+    let whole = Outline::bodies(&[(&outline, source)], each, &|_, function, body| {
         if let Some(place) = bodies.get(function.index()) {
             // Never set before: `bodies` passes each function once.
             let _ = place.set(std::mem::take(body));
@@ -148,34 +148,43 @@ impl Outline {
         functions.iter().map(&mut one).collect()
     }
 
-    /// Parses all bodies, shared out by `each`, and passes each to `take`, which may keep it. Returns false,
-    /// possibly before all were passed, if one is malformed.
-    pub fn bodies(&self, source: &str, each: Each, take: &(dyn Fn(FuncId, &mut Body) + Sync)) -> bool {
-        let names = self.names();
-        let mut chunks: Vec<(u32, Vec<&Later>)> = Vec::new();
-        for one in &self.later {
-            let size = one.end - one.open;
-            match chunks.last_mut().filter(|c| c.0 < CHUNK) {
-                Some((total, list)) => {
-                    *total += size;
-                    list.push(one);
+    /// Parses all bodies of several modules, each with the text that it was made from. The work is shared out
+    /// by `each`. Each body is passed to `take`, which may keep it, with the numbers of its module and of its
+    /// function. Returns false, possibly before all were passed, if one is malformed.
+    pub fn bodies(
+        modules: &[(&Outline, &str)],
+        each: Each,
+        take: &(dyn Fn(usize, FuncId, &mut Body) + Sync),
+    ) -> bool {
+        let names: Vec<_> = modules.iter().map(|(outline, _)| outline.names()).collect();
+        // Each chunk is of one module.
+        let mut chunks: Vec<(usize, u32, Vec<&Later>)> = Vec::new();
+        for (n, (outline, _)) in modules.iter().enumerate() {
+            for one in &outline.later {
+                let size = one.end - one.open;
+                match chunks.last_mut().filter(|c| c.0 == n && c.1 < CHUNK) {
+                    Some((_, total, list)) => {
+                        *total += size;
+                        list.push(one);
+                    }
+                    None => chunks.push((n, size, vec![one])),
                 }
-                None => chunks.push((size, vec![one])),
             }
         }
         let whole = AtomicBool::new(true);
-        each(chunks.len(), &|n| {
-            let Some((_, chunk)) = chunks.get(n) else { return };
+        each(chunks.len(), &|chunk| {
+            let Some((n, _, list)) = chunks.get(chunk) else { return };
+            let (Some((outline, source)), Some(names)) = (modules.get(*n), names.get(*n)) else { return };
             if !whole.load(Ordering::Relaxed) {
                 return;
             }
-            let mut parser = Parser::within(source, Cow::Borrowed(&self.module), Cow::Borrowed(&names));
-            for later in chunk {
-                if !parser.body_of(&self.module, later) {
+            let mut parser = Parser::within(source, Cow::Borrowed(&outline.module), Cow::Borrowed(names));
+            for later in list {
+                if !parser.body_of(&outline.module, later) {
                     whole.store(false, Ordering::Relaxed);
                     return;
                 }
-                take(later.function, &mut parser.current.body);
+                take(*n, later.function, &mut parser.current.body);
             }
         });
         whole.into_inner()

@@ -188,6 +188,12 @@ fn item(module: &mut Module, names: &Names, lines: &mut Lines, line: &str) -> Fo
             Arc::make_mut(&mut module.shared).push(SharedVar { name, size, align });
             c.end()
         }
+        "taken" => {
+            let named = |name: &str| names.functions.get(name.trim().trim_start_matches('@')).copied();
+            let taken = rest.split(',').map(named).collect::<Option<_>>();
+            module.taken = Arc::new(taken.ok_or_else(|| format!("functions expected at `{rest}`"))?);
+            Ok(())
+        }
         "kernel" | "function" => {
             let id = FuncId(module.functions.len() as u32);
             let name = Cursor(rest.trim_start_matches('@')).until(&['(', ' ']);

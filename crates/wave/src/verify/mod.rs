@@ -126,6 +126,9 @@ fn variables(module: &Module, problems: &mut Vec<Problem>) {
             }
         }
     }
+    for f in module.taken.iter().filter(|f| f.index() >= module.functions.len()) {
+        problems.push(of_module(format!("the handle of {f:?} is taken, which is not there")));
+    }
     for pair in order.windows(2) {
         if let [a, b] = pair
             && a.offset.saturating_add(a.size) > b.offset
