@@ -17,6 +17,7 @@ use crate::fault::{Fault, FaultKind, thread_index};
 use crate::job::Job;
 use crate::pace::Sharing;
 use crate::pool::Pool;
+use crate::runtime::waits::Waits;
 
 /// Maximum number of resident blocks per worker that wait for each other in a launch that is not cooperative.
 const RESIDENTS: usize = 4096;
@@ -33,6 +34,8 @@ pub(crate) struct Link {
     pub job: *const Job<'static>,
     /// Why the code is about to stop with a fault.
     pub pending: RefCell<Option<Fault>>,
+    /// The lanes that wait for barriers in memory.
+    pub waits: RefCell<Waits>,
 }
 
 /// The resources of a worker.
@@ -77,7 +80,12 @@ impl Multiprocessor {
     /// A machine with `stack` bytes of stack. `None` if there is no memory.
     pub(crate) fn new(smid: u32, stack: usize) -> Option<Multiprocessor> {
         let gate = Gate::new(stack)?;
-        let link = Link { gate: &raw const *gate, job: std::ptr::null(), pending: RefCell::new(None) };
+        let link = Link {
+            gate: &raw const *gate,
+            job: std::ptr::null(),
+            pending: RefCell::new(None),
+            waits: RefCell::default(),
+        };
         Some(Multiprocessor {
             gate,
             link: Box::new(link),
@@ -98,6 +106,7 @@ impl Multiprocessor {
     pub(crate) fn run(&mut self, job: &Job, pool: Option<&Pool>) {
         self.link.job = std::ptr::from_ref(job).cast();
         self.link.pending.replace(None);
+        self.link.waits.borrow_mut().clear();
         self.gate.interrupt.store(false, Ordering::Relaxed);
         self.active.clear();
         let gate: *const Gate = &raw const *self.gate;

@@ -8,6 +8,7 @@ mod cancel;
 mod matrix;
 mod mbarrier;
 mod tensor_map;
+pub(crate) mod waits;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -207,6 +208,7 @@ unsafe extern "C" fn builtin(
         }
         Some(Builtin::ClusterCancel) => cancel::run(c, mask, &operands),
         Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
+        Some(Builtin::MbarrierWait) => mbarrier::wait(c, mask, &operands, give),
         Some(Builtin::TensormapReplace) => tensor_map::replace(c, mask, &operands),
         Some(Builtin::GraphSetConditional) => {
             let wrong = lanes(mask).find_map(|l| {

@@ -169,7 +169,7 @@ impl Copying<'_, '_> {
         let place = self.c.shared(self.lane, barrier, Word::SIZE, Word::SIZE, &self.what())?;
         let update = Update { bytes: (bytes as i32).wrapping_neg(), ..Update::default() };
         // SAFETY: the place has just been checked.
-        unsafe { mbarrier::update_one(place, update) };
+        unsafe { mbarrier::update_one(self.c, self.lane, place, update) };
         Some(())
     }
 }

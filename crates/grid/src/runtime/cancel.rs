@@ -45,6 +45,6 @@ fn respond(c: &Caller, lane: u32, rank: u64, places: [u64; 2], response: Respons
     unsafe { to.cast::<Response>().write(response) };
     let update = Update { bytes: -(SIZE as i32), ..Update::default() };
     // SAFETY: the address has just been checked.
-    unsafe { mbarrier::update_one(word, update) };
+    unsafe { mbarrier::update_one(c, lane, word, update) };
     true
 }

@@ -159,7 +159,8 @@ fn check_layout(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 /// `mbarrier.test_wait p, [a], state`, also with a parity, and `try_wait` with any time limit: a phase is
-/// complete once the barrier's parity has changed.
+/// complete once the barrier's parity has changed. Lanes that wait for it see it end even if the parity has
+/// changed back when their turn comes.
 ///
 /// `.phase_type::primary p|q, r, [a], ...` also queries the status that copies report. Here it is always
 /// empty, since only copies of `sm_107` and of the fabric report, so conditional phases advance like the
@@ -186,7 +187,11 @@ fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
         let state = l.value(&i.operands[at + 1], B64)?;
         parity(l, state)
     };
-    let over = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I64), &[now, expected]);
+    let over = int(l, IntOp::Xor, now, expected);
+    let (expected, over) = (l.resize(expected, Ty::I32, false), l.resize(over, Ty::I32, false));
+    let over = l.op1(Op::Builtin(Builtin::MbarrierWait), &[address, expected, over]);
+    let zero = l.constant(Ty::I32, 0);
+    let over = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I32), &[over, zero]);
     if at == 2 {
         let nothing = l.constant(Ty::I8, 0);
         l.write_dest(&i.operands[1], nothing, false)?;

@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use wave::op::{CountOp, Guard as Performed, IntCmp, IntOp, MatchMode, Op, SReg, ShiftOp};
+use wave::op::{Builtin, CountOp, Guard as Performed, IntCmp, IntOp, MatchMode, Op, SReg, ShiftOp};
 use wave::range::{Range, Ranges};
 use wave::{Function, Terminator, Ty};
 
@@ -750,6 +750,9 @@ fn transfer(
         Op::Redux(_) | Op::Match(MatchMode::All, _) if a[1].is_uniform() => Variation::uniform(spec.width),
         Op::Bar { .. } => Variation::uniform(spec.width),
         Op::Elect if i == 0 && a[0].is_uniform() => Variation::uniform(spec.width),
+        Op::Builtin(Builtin::MbarrierWait) if a.iter().all(Variation::is_uniform) => {
+            Variation::uniform(spec.width)
+        }
         Op::Atom { .. }
         | Op::Shfl { .. }
         | Op::Match(..)

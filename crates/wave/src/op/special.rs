@@ -133,6 +133,10 @@ pub enum Builtin {
     /// `mbarrier(address, bytes, arrivals, dropped) -> state before`: an operation on a barrier at an offset
     /// in shared memory; see [`crate::mbarrier::Update`].
     Mbarrier = "mbarrier",
+    /// `mbarrier_wait(address, parity, over) -> over`: the calling lanes have read a barrier to learn whether
+    /// its phase of this parity is over. Not 0 if it is, or if it has ended since they last read that it was
+    /// not and did nothing else with barriers. Lanes of a warp with the same operands get the same result.
+    MbarrierWait = "mbarrier_wait",
     /// `multicast_count(address, bytes) -> devices`: the number of devices with memory behind a multicast
     /// address; faults if there is none.
     MulticastCount = "multicast_count",
@@ -193,6 +197,7 @@ impl Builtin {
             Builtin::NanoSleep => (&[I32], &[]),
             Builtin::StackOverflow => (&[], &[]),
             Builtin::Mbarrier => (&[I64, I32, I32, I32], &[I64]),
+            Builtin::MbarrierWait => (&[I64, I32, I32], &[I32]),
             Builtin::MulticastCount => (&[I64, I32], &[I32]),
             Builtin::MulticastPlace => (&[I64, I32, I32], &[I64]),
             Builtin::ClusterCancel => (&[I64, I64, I32], &[]),
