@@ -152,6 +152,11 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         },
         How::Interpreted | How::WithoutCalls => Target::native(),
     };
+    // The pass is the same for both processors.
+    let counted = match how {
+        How::Counting(name) => Turn::way(usize::from(name != "native"), 2),
+        _ => Turn::ALL,
+    };
     let forced = Forced {
         per_lane: matches!(how, How::PerLane(_) | How::Dispatched(..)),
         effort: if let How::Large(_, effort) | How::Dispatched(_, effort) = how {
@@ -180,7 +185,9 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
             }
         };
         let case = |run: &Run| format!("{name}:{}", run.kernel);
-        for run in runs.iter().filter(|r| turn.takes(&case(r)) && case(r).contains(&only)) {
+        for run in
+            runs.iter().filter(|r| turn.takes(&case(r)) && counted.takes(&case(r)) && case(r).contains(&only))
+        {
             for workers in &workers {
                 count += 1;
                 if let Err(e) = launch(&program, workers, run, how) {

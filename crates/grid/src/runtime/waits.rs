@@ -135,7 +135,7 @@ mod tests {
         type Step = fn(&mut Waits);
         let steps: [Step; 3] = [
             |waits| assert!(waits.read(MEMORY, WARP, 1, PHASE, true)),
-            |waits| drop(read(waits, 1, Phase { parity: true, ..PHASE })),
+            |waits| assert!(!read(waits, 1, Phase { parity: true, ..PHASE })),
             |waits| waits.leave(MEMORY, WARP, 1),
         ];
         for (n, step) in steps.iter().enumerate() {
