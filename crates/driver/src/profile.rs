@@ -1,6 +1,6 @@
 //! Recording where a program's time goes (`ANYWARP_PROFILE`), for `anywarp prof`.
 //!
-//! Streams report each piece of work with its times ([`recorder`]). The recorder keeps totals by kernel and
+//! Streams report each piece of work with its times (`recorder`). The recorder keeps totals by kernel and
 //! by kind in a file of the process, which it updates after each piece of work with one write: a process that
 //! is killed, or ends without running its exit handlers, loses nothing. Without the option, each operation of
 //! a stream looks at one flag.
