@@ -169,14 +169,14 @@ impl Figures {
         counts.join(&other.counts);
         of_counted.join(&other.of_counted);
         *self = Figures {
-            count: self.count + other.count,
-            total: self.total + other.total,
+            count: self.count.saturating_add(other.count),
+            total: self.total.saturating_add(other.total),
             least: if other.count == 0 { self.least } else { least },
             most: self.most.max(other.most),
-            making: self.making + other.making,
-            bytes: self.bytes + other.bytes,
-            counted: self.counted + other.counted,
-            counted_time: self.counted_time + other.counted_time,
+            making: self.making.saturating_add(other.making),
+            bytes: self.bytes.saturating_add(other.bytes),
+            counted: self.counted.saturating_add(other.counted),
+            counted_time: self.counted_time.saturating_add(other.counted_time),
             of_counted,
             counts,
         };
@@ -186,8 +186,8 @@ impl Figures {
     pub fn add_counts(&mut self, counts: &Counts, counted: Option<u64>) {
         self.counts.join(counts);
         if let Some(time) = counted {
-            self.counted += 1;
-            self.counted_time += time;
+            self.counted = self.counted.saturating_add(1);
+            self.counted_time = self.counted_time.saturating_add(time);
             self.of_counted.join(counts);
         }
     }
