@@ -13,7 +13,9 @@
 //!
 //! `run` begins a launch; a file may have several, each with its own buffers.
 
-use super::expr::{Val, eval};
+use std::sync::OnceLock;
+
+use super::expr::{Expr, Val};
 
 /// Element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +119,9 @@ pub struct Run {
     pub source: Option<String>,
     /// Lines that must be printed.
     pub prints: Vec<String>,
+    /// The bytes that `expect` says, for the buffers in the same order. Computed when first asked for, since a
+    /// launch is checked on each engine and in each mode.
+    wanted: OnceLock<Result<Vec<Vec<u8>>, String>>,
     /// What the buffers must hold after the launch, if another run of the same source says so.
     pub same: Option<Vec<Option<Vec<u8>>>>,
 }
@@ -157,10 +162,11 @@ fn argument(name: &str, rest: &str) -> Result<Argument, String> {
         }
     };
     let elem = Elem::parse(elem).ok_or_else(|| format!("unknown type `{elem}`"))?;
+    let first = Expr::parse(first.trim())?;
     let mut bytes = Vec::new();
     for i in 0..count.unwrap_or(1) {
         let names = |n: &str, _: Option<i128>| (n == "i").then_some(Val::I(i as i128));
-        bytes.extend(elem.encode(eval(first.trim(), &names)?));
+        bytes.extend(elem.encode(first.eval(&names)?));
     }
     Ok(Argument { name: name.to_string(), elem, count, bytes })
 }
@@ -212,35 +218,40 @@ impl Run {
                 return Err(format!("{}[{i}] is {have:?}, should be {want:?}", arg.name));
             }
         }
-        for (name, expression) in &self.expect {
-            let position = self
-                .args
-                .iter()
-                .position(|a| &a.name == name)
-                .ok_or_else(|| format!("no buffer `{name}`"))?;
-            let arg = &self.args[position];
+        let wanted = self.wanted.get_or_init(|| self.expect.iter().map(|e| self.bytes(e)).collect());
+        for ((name, expression), want) in self.expect.iter().zip(wanted.as_ref().map_err(String::clone)?) {
+            let position = self.position(name)?;
+            let elem = self.args[position].elem;
             let got = after[position].as_ref().ok_or_else(|| format!("`{name}` is a scalar"))?;
-            let size = arg.elem.size();
-            for i in 0..arg.count.unwrap_or(1) {
-                let names = |n: &str, index: Option<i128>| {
-                    if n == "i" {
-                        return Some(Val::I(i as i128));
-                    }
-                    let a = self.args.iter().find(|a| a.name == n)?;
-                    let at = usize::try_from(index.unwrap_or(0)).ok()? * a.elem.size();
-                    Some(a.elem.decode(a.bytes.get(at..at + a.elem.size())?))
-                };
-                let want = arg.elem.encode(eval(expression, &names)?);
-                let have = &got[i * size..(i + 1) * size];
-                if want != have {
-                    return Err(format!(
-                        "{name}[{i}] is {:?}, should be {:?} ({expression})",
-                        arg.elem.decode(have),
-                        arg.elem.decode(&want)
-                    ));
-                }
+            let elements = got.chunks(elem.size()).zip(want.chunks(elem.size()));
+            if let Some((i, (have, want))) = elements.enumerate().find(|(_, (have, want))| have != want) {
+                let [have, want] = [have, want].map(|bytes| elem.decode(bytes));
+                return Err(format!("{name}[{i}] is {have:?}, should be {want:?} ({expression})"));
             }
         }
         Ok(())
+    }
+
+    fn position(&self, name: &str) -> Result<usize, String> {
+        self.args.iter().position(|a| a.name == name).ok_or_else(|| format!("no buffer `{name}`"))
+    }
+
+    /// The bytes of a buffer according to an `expect`.
+    fn bytes(&self, (name, expression): &(String, String)) -> Result<Vec<u8>, String> {
+        let arg = &self.args[self.position(name)?];
+        let expression = Expr::parse(expression)?;
+        let mut bytes = Vec::new();
+        for i in 0..arg.count.unwrap_or(1) {
+            let names = |n: &str, index: Option<i128>| {
+                if n == "i" {
+                    return Some(Val::I(i as i128));
+                }
+                let a = self.args.iter().find(|a| a.name == n)?;
+                let at = usize::try_from(index.unwrap_or(0)).ok()? * a.elem.size();
+                Some(a.elem.decode(a.bytes.get(at..at + a.elem.size())?))
+            };
+            bytes.extend(arg.elem.encode(expression.eval(&names)?));
+        }
+        Ok(bytes)
     }
 }

@@ -55,26 +55,72 @@ const LEVELS: [&[&str]; 10] = [
     &["*", "/", "%"],
 ];
 
-/// Parser and evaluator in one, since test files are small.
+/// An expression.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// A number.
+    Number(Val),
+    /// A name, with the index if it has one.
+    Name(String, Option<Box<Expr>>),
+    /// `-`, `~` or `!`.
+    Unary(char, Box<Expr>),
+    /// An operator between two operands.
+    Binary(&'static str, Box<[Expr; 2]>),
+    /// A condition, and the value for each answer.
+    Ternary(Box<[Expr; 3]>),
+    /// A function's name and its operands.
+    Call(String, Vec<Expr>),
+}
+
+impl Expr {
+    /// Reads an expression.
+    pub fn parse(text: &str) -> Result<Expr, String> {
+        let mut p = Parser { text, at: 0 };
+        let expr = p.ternary()?;
+        p.space();
+        if p.at < text.len() {
+            return Err(format!("`{}` is left over in `{text}`", p.rest()));
+        }
+        Ok(expr)
+    }
+
+    /// Its value.
+    pub fn eval(&self, names: Names) -> Result<Val, String> {
+        Ok(match self {
+            Expr::Number(value) => *value,
+            Expr::Name(name, index) => {
+                let index = index.as_ref().map(|i| i.eval(names)).transpose()?.map(Val::int);
+                names(name, index).ok_or_else(|| format!("no `{name}` (index {index:?})"))?
+            }
+            Expr::Unary(op, operand) => match (op, operand.eval(names)?) {
+                ('-', Val::I(i)) => Val::I(i.wrapping_neg()),
+                ('-', Val::F(f)) => Val::F(-f),
+                ('~', value) => Val::I(!value.int()),
+                (_, value) => Val::I(i128::from(!value.truth())),
+            },
+            Expr::Binary(op, operands) => {
+                let [a, b] = &**operands;
+                apply(op, a.eval(names)?, b.eval(names)?)?
+            }
+            Expr::Ternary(parts) => {
+                let [cond, yes, no] = &**parts;
+                if cond.eval(names)?.truth() { yes.eval(names)? } else { no.eval(names)? }
+            }
+            Expr::Call(name, operands) => {
+                let values: Result<Vec<_>, _> = operands.iter().map(|o| o.eval(names)).collect();
+                call(name, &values?)?
+            }
+        })
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    names: Names<'a>,
 }
 
-/// The value of `text`.
-pub fn eval(text: &str, names: Names) -> Result<Val, String> {
-    let mut p = Parser { text, at: 0, names };
-    let v = p.ternary()?;
-    p.space();
-    if p.at < text.len() {
-        return Err(format!("`{}` is left over in `{text}`", &text[p.at..]));
-    }
-    Ok(v)
-}
-
-impl Parser<'_> {
-    fn rest(&self) -> &str {
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
@@ -95,89 +141,81 @@ impl Parser<'_> {
         if self.take(token) { Ok(()) } else { Err(format!("`{token}` expected at `{}`", self.rest())) }
     }
 
-    fn ternary(&mut self) -> Result<Val, String> {
+    fn ternary(&mut self) -> Result<Expr, String> {
         let cond = self.binary(0)?;
         if !self.take("?") {
             return Ok(cond);
         }
-        let a = self.ternary()?;
+        let yes = self.ternary()?;
         self.expect(":")?;
-        let b = self.ternary()?;
-        Ok(if cond.truth() { a } else { b })
+        Ok(Expr::Ternary(Box::new([cond, yes, self.ternary()?])))
     }
 
     fn operator(&mut self, level: usize) -> Option<&'static str> {
         self.space();
         let op = LEVELS[level].iter().copied().find(|op| self.rest().starts_with(op))?;
         // A one-letter operator must not match the first half of a two-letter one.
-        let two: String = self.rest().chars().take(2).collect();
-        if op.len() == 1 && ["||", "&&", "<<", ">>", "<=", ">="].contains(&two.as_str()) {
+        let longer = ["||", "&&", "<<", ">>", "<=", ">="];
+        if op.len() == 1 && longer.iter().any(|two| self.rest().starts_with(two)) {
             return None;
         }
         self.at += op.len();
         Some(op)
     }
 
-    fn binary(&mut self, level: usize) -> Result<Val, String> {
+    fn binary(&mut self, level: usize) -> Result<Expr, String> {
         if level == LEVELS.len() {
             return self.unary();
         }
         let mut a = self.binary(level + 1)?;
         while let Some(op) = self.operator(level) {
-            let b = self.binary(level + 1)?;
-            a = apply(op, a, b)?;
+            a = Expr::Binary(op, Box::new([a, self.binary(level + 1)?]));
         }
         Ok(a)
     }
 
-    fn unary(&mut self) -> Result<Val, String> {
-        if self.take("-") {
-            return Ok(match self.unary()? {
-                Val::I(i) => Val::I(i.wrapping_neg()),
-                Val::F(f) => Val::F(-f),
-            });
-        }
-        if self.take("~") {
-            return Ok(Val::I(!self.unary()?.int()));
-        }
-        if self.take("!") {
-            return Ok(Val::I(i128::from(!self.unary()?.truth())));
+    fn unary(&mut self) -> Result<Expr, String> {
+        for op in ["-", "~", "!"] {
+            if self.take(op) {
+                return Ok(Expr::Unary(op.as_bytes()[0].into(), Box::new(self.unary()?)));
+            }
         }
         self.atom()
     }
 
-    fn atom(&mut self) -> Result<Val, String> {
+    fn atom(&mut self) -> Result<Expr, String> {
         if self.take("(") {
-            let v = self.ternary()?;
+            let expr = self.ternary()?;
             self.expect(")")?;
-            return Ok(v);
+            return Ok(expr);
         }
         self.space();
-        let word: String =
-            self.rest().chars().take_while(|c| c.is_alphanumeric() || "._".contains(*c)).collect();
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && !"._".contains(c)).unwrap_or(rest.len());
+        let word = &rest[..end];
         if word.is_empty() {
-            return Err(format!("expected a value at `{}`", self.rest()));
+            return Err(format!("expected a value at `{rest}`"));
         }
         self.at += word.len();
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            return number(&word);
+            return number(word).map(Expr::Number);
         }
         if self.take("(") {
-            let mut args = vec![self.ternary()?];
+            let mut operands = vec![self.ternary()?];
             while self.take(",") {
-                args.push(self.ternary()?);
+                operands.push(self.ternary()?);
             }
             self.expect(")")?;
-            return call(&word, &args);
+            return Ok(Expr::Call(word.to_owned(), operands));
         }
         let index = if self.take("[") {
-            let v = self.ternary()?.int();
+            let index = self.ternary()?;
             self.expect("]")?;
-            Some(v)
+            Some(Box::new(index))
         } else {
             None
         };
-        (self.names)(&word, index).ok_or_else(|| format!("no `{word}` (index {index:?})"))
+        Ok(Expr::Name(word.to_owned(), index))
     }
 }
 

@@ -75,13 +75,6 @@ impl Builder {
         Operand::global(name)
     }
 
-    /// Number of bytes of the current function's text so far.
-    pub fn bytes(&self) -> usize {
-        let mut text = String::new();
-        self.module.blocks(&self.body.blocks, &mut text);
-        text.len()
-    }
-
     // Blocks.
 
     /// A label that is unique in the function.

@@ -20,8 +20,8 @@ use crate::ir::{
     Likely, Name, Op, Operand, Order, Parameter, Place, Scope, Signature, Type,
 };
 
-/// Maximum size in bytes of all copies together, before LLVM removes what each cannot reach.
-const MOST: usize = 1 << 20;
+/// Maximum number of instructions in all copies together, before LLVM removes what each cannot reach.
+const MOST: usize = 1 << 14;
 
 /// The answer of a sweep that cannot start where the warps resume, and has run nothing.
 pub const NOT_RUN: i64 = -1;
@@ -51,7 +51,7 @@ impl Kernel<'_> {
             && !self.facts.in_frame
             && !self.per_lane()
             && !self.out.arrivals.is_empty()
-            && self.out.ir.bytes() * (self.out.resumes + 2) <= MOST
+            && self.out.ir.body.size() * (self.out.resumes + 2) <= MOST
     }
 
     /// The loop, as text to append to the module. The function takes the warps, all of which resume at the
