@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates that decide what code a kernel becomes: `lower`, `gcn-lower` and this one, and what they are
-/// made of. The test `crates/cli/tests/layers.rs` holds the list against the manifests.
+/// made of. The test `crates/cli/tests/all/layers.rs` holds the list against the manifests.
 const COMPILER: [&str; 9] =
     ["gcn", "gcn-lower", "lower", "names", "ptx", "simd", "tensor", "texture", "wave"];
 

@@ -22,6 +22,8 @@ pub const PROGRAMS: &str = "bin";
 pub const NVRTC: &str = "libanywarp-nvrtc.so";
 /// The library, in the same folder, that replaces static CUDA runtimes by ours.
 pub const CUDART: &str = "libanywarp-cudart.so";
+/// The library, in the same folder, to which NVTX's functions tell a program's ranges.
+pub const NVTX: &str = "libanywarp-nvtx.so";
 
 /// Folders that may contain the driver, likeliest first.
 fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {

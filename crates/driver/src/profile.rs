@@ -34,6 +34,11 @@ pub const TOTALS: &str = ".totals";
 /// As [`TOTALS`], for events.
 pub const EVENTS: &str = ".events";
 
+/// How many different names a program's ranges may have, and as many its marks and its threads.
+const MOST_NAMES: usize = 10_000;
+/// The name of those that come after.
+const OTHERS: &str = "(others)";
+
 static ON: AtomicBool = AtomicBool::new(false);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
@@ -46,7 +51,9 @@ pub fn now() -> u64 {
 }
 
 /// Starts recording if the options ask for it. If the files cannot be created, this is logged.
-pub(crate) fn start(options: &Options) {
+///
+/// A program has one recorder for each library of ours that records: the driver, and the one for NVTX.
+pub fn start(options: &Options) {
     let Some(folder) = &options.profile else { return };
     match Recorder::create(folder, options.profile_events, options.profile_counters) {
         Ok(recorder) => {
@@ -60,8 +67,36 @@ pub(crate) fn start(options: &Options) {
 }
 
 /// Stops recording: in the child of a fork, which shares the files with its parent, and after an error.
-pub(crate) fn stop() {
+pub fn stop() {
     ON.store(false, Ordering::Relaxed);
+}
+
+/// Whether this process records.
+pub fn is_on() -> bool {
+    ON.load(Ordering::Acquire)
+}
+
+/// Records a range of the program's that ends now. `thread`: the system's number of the thread.
+pub fn range(name: &str, thread: u64, from: u64) {
+    told(Kind::Range, name, thread, from);
+}
+
+/// Records a moment that the program marks.
+pub fn mark(name: &str, thread: u64) {
+    told(Kind::Mark, name, thread, now());
+}
+
+/// Records a thread's name.
+pub fn name_thread(name: &str, thread: u64) {
+    told(Kind::Thread, name, thread, now());
+}
+
+/// Records what the program tells.
+fn told(kind: Kind, name: &str, thread: u64, from: u64) {
+    if let Some(recorder) = recorder() {
+        let event = Event { stream: thread, from, begun: from, to: now(), ..Event::default() };
+        recorder.record(kind, name, event, None);
+    }
 }
 
 /// The recorder, if this process records.
@@ -94,8 +129,8 @@ type Shape = ([u32; 3], [u32; 3], u32);
 /// The entries so far.
 #[derive(Default)]
 struct Known {
-    kernels: HashMap<Box<str>, usize>,
-    kinds: HashMap<Kind, usize>,
+    /// By kind and name.
+    indices: HashMap<Kind, HashMap<Box<str>, usize>>,
     entries: Vec<Place>,
     /// What a launch of each entry's kernel did, by its shape.
     counts: HashMap<(usize, Shape), Counts>,
@@ -111,18 +146,24 @@ struct Place {
 
 impl Known {
     fn index(&self, kind: Kind, name: &str) -> Option<usize> {
-        if kind == Kind::Kernel { self.kernels.get(name) } else { self.kinds.get(&kind) }.copied()
+        self.indices.get(&kind)?.get(name).copied()
+    }
+
+    /// The name under which something is recorded: programs may number their ranges.
+    fn within_bounds<'a>(&self, kind: Kind, name: &'a str) -> &'a str {
+        let is_full =
+            |names: &HashMap<Box<str>, usize>| names.len() >= MOST_NAMES && !names.contains_key(name);
+        match kind.is_of_program() && self.indices.get(&kind).is_some_and(is_full) {
+            true => OTHERS,
+            false => name,
+        }
     }
 
     fn insert(&mut self, kind: Kind, name: &str, size: u64) -> usize {
         let index = self.entries.len();
         self.entries.push(Place { at: self.end, figures: Figures::default() });
         self.end += size;
-        if kind == Kind::Kernel {
-            self.kernels.insert(name.into(), index);
-        } else {
-            self.kinds.insert(kind, index);
-        }
+        self.indices.entry(kind).or_default().insert(name.into(), index);
         index
     }
 }
@@ -221,6 +262,7 @@ impl Recorder {
         let making = event.begun.saturating_sub(event.from);
         let written = (|| {
             let mut known = lock(&self.known);
+            let name = known.within_bounds(kind, name);
             let index = self.entry(&mut known, kind, name)?;
             if let Some((shape, counts, true)) = counts {
                 known.counts.insert((index, shape), counts);

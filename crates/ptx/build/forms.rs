@@ -340,6 +340,8 @@ fn emit(forms: &[Form], tables: &Tables<'_>, opcodes: usize) -> String {
     for (i, form) in forms.iter().enumerate() {
         let range = ranges.entry(form.opcode).or_insert((i, i));
         range.1 = i + 1;
+        // `Form::assign` keeps the filled ones as the bits of a word.
+        assert!(form.slots.len() <= 64, "{} has more than 64 places for modifiers", form.text);
         let (slot, operand) = (slots.len(), operands.len());
         slots.extend(
             form.slots

@@ -214,26 +214,3 @@ impl Slot {
         Modifier::all().iter().copied().filter(|m| self.takes(*m))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_have_at_most_64_slots() {
-        assert!(FORMS.iter().all(|f| f.slots().len() <= 64));
-    }
-
-    #[test]
-    fn types_keep_their_order_and_other_modifiers_do_not() {
-        let fits = |opcode, words: &[&str]| {
-            let modifiers: Vec<_> = words.iter().map(|w| Modifier::from_name(w).unwrap()).collect();
-            Form::of(opcode).1.iter().any(|f| f.assign(&modifiers).fits())
-        };
-        assert!(fits(Opcode::Add, &["f32", "ftz", "rn"]));
-        assert!(fits(Opcode::Cvt, &["u32", "rzi", "f32"]));
-        assert!(!fits(Opcode::Cvt, &["rzi", "f32", "u32"]), "float from integer rounds with .rn");
-        assert!(!fits(Opcode::Add, &["rn", "rn", "f32"]));
-        assert!(!fits(Opcode::Ld, &["relaxed", "global", "u32"]), ".relaxed needs a scope");
-    }
-}

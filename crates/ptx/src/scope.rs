@@ -155,35 +155,3 @@ impl<'s> Scopes<'s> {
         families.max_by_key(|f| f.depth)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reg(scopes: &Scopes<'_>, text: &str) -> Option<u32> {
-        match scopes.find(text)? {
-            Found::Name(Name::Reg(r)) => Some(r.0),
-            Found::Member(f) => Some(1000 + f.depth),
-            Found::Name(Name::Var(_)) => None,
-        }
-    }
-
-    #[test]
-    fn families_and_names_shadow_by_scope() {
-        let mut scopes = Scopes::default();
-        assert!(scopes.declare_family("%r", 10, ScalarType::U32, 1));
-        assert!(!scopes.declare("%r5", Name::Reg(RegId(7))), "%r5 is a member of %r<10>");
-        let Some(Found::Member(family)) = scopes.find("%r3") else { panic!("a member") };
-        scopes.expand("%r3", family, RegId(1));
-        assert_eq!(reg(&scopes, "%r3"), Some(1));
-        scopes.open();
-        assert_eq!(reg(&scopes, "%r3"), Some(1));
-        assert!(scopes.declare_family("%r", 4, ScalarType::F32, 1));
-        assert_eq!(reg(&scopes, "%r3"), Some(1001), "the inner family hides the outer register");
-        assert_eq!(reg(&scopes, "%r9"), Some(1000), "beyond the inner family's count");
-        scopes.close();
-        assert_eq!(reg(&scopes, "%r3"), Some(1));
-        assert_eq!(reg(&scopes, "%r10"), None);
-        assert_eq!(reg(&scopes, "%r03"), None);
-    }
-}

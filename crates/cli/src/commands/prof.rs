@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use driver::profile::{self, Process};
+use driver::profile::{self, Kind, Process};
 use host::folder::Folder;
 use host::options::Options;
 
@@ -21,16 +21,16 @@ mod trace;
 /// Run a program with Anywarp's driver and tell where its time goes
 ///
 /// When the program has ended, a table on standard error tells by kernel how often it was launched and how
-/// long it ran, and the same for copies and fills. Programs that the program starts count as well. The exit
-/// status is the program's. docs/prof.md explains the columns.
+/// long it ran, and the same for copies and fills, and for ranges that the program names by NVTX. Programs that
+/// the program starts count as well. The exit status is the program's. docs/prof.md explains the columns.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp prof --trace train.json -- python3 train.py")]
 pub struct Args {
     /// Write the figures to this file as JSON instead of printing a table; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a trace of all kernels, copies, host functions and waits to this file, for ui.perfetto.dev and
-    /// chrome://tracing
+    /// Write a trace of all kernels, copies, host functions, waits and ranges to this file, for
+    /// ui.perfetto.dev and chrome://tracing
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Count operations, bytes and active lanes by kernel, for GFLOP/s and GB/s. Of launches of one shape the
@@ -57,6 +57,7 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     command.args(rest).envs(environment(&libraries)).env("ANYWARP_PROFILE", folder.path());
     command.env("ANYWARP_PROFILE_EVENTS", if args.trace.is_some() { "1" } else { "0" });
     command.env("ANYWARP_PROFILE_COUNTERS", if args.counters { "1" } else { "0" });
+    command.env("NVTX_INJECTION64_PATH", libraries.join(install::NVTX));
     let (start, from) = (Instant::now(), profile::now());
     let status = match child::run(&mut command) {
         Ok(status) => status,
@@ -102,5 +103,26 @@ fn recorded(path: &Path) -> Result<Vec<Process>> {
         }
     }
     found.sort_by_key(|(made, process)| (*made, process.id));
-    Ok(found.into_iter().map(|(_, process)| process).collect())
+    Ok(joined(found.into_iter().map(|(_, process)| process).collect()))
+}
+
+/// Joins what a program told of itself, which has files of its own, with what the driver recorded of the same
+/// process. A program that replaced another by `exec` has its number and another path, or comes later.
+fn joined(found: Vec<Process>) -> Vec<Process> {
+    let told_only = |process: &Process| {
+        let mut kinds = process.entries.iter().map(|entry| entry.kind).filter(|kind| *kind != Kind::Process);
+        kinds.next().is_some_and(Kind::is_of_program)
+    };
+    let (told, mut all): (Vec<_>, Vec<_>) = found.into_iter().partition(told_only);
+    for process in told {
+        let is_same = |known: &&mut Process| {
+            (known.id, &known.program) == (process.id, &process.program)
+                && !known.entries.iter().any(|entry| entry.kind.is_of_program())
+        };
+        match all.iter_mut().find(is_same) {
+            Some(known) => known.join(process),
+            None => all.push(process),
+        }
+    }
+    all
 }

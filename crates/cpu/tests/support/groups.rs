@@ -69,7 +69,8 @@ macro_rules! groups {
 
         #[test]
         fn no_group_is_left_out() {
-            groups::none_left_out(&[$(stringify!($group)),*], forms().expect("the table").into_iter().map(|f| f.group));
+            let forms = forms().expect("the table").into_iter();
+            $crate::groups::none_left_out(&[$(stringify!($group)),*], forms.map(|f| f.group));
         }
     };
     (in $engine:ident $processor:expr; $($group:ident)*) => {

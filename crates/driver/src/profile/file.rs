@@ -1,12 +1,12 @@
 //! What a process records, as it lies in two files: totals and, if asked for, events.
 //!
 //! Both consist of words of 64 bits. The file of totals begins with [`MAGIC`] and the process's number; its
-//! entries follow, one for each kernel and each other kind of work. The recorder overwrites an entry's
+//! entries follow, one for each kernel, range and other kind of work. The recorder overwrites an entry's
 //! figures in place after each piece of work, so that the file is complete however the process ends. The file
 //! of events has a record of fixed size for each piece of work.
 
 /// The first word; the last byte is the version of the format.
-const MAGIC: u64 = 0x616e_7977_7072_6601;
+const MAGIC: u64 = 0x616e_7977_7072_6602;
 
 /// Words before the first entry.
 pub(super) const HEADER: usize = 2;
@@ -46,11 +46,17 @@ pub enum Kind {
     HostFunction,
     /// A stream waits: for an event, a word in memory or another stream.
     Wait,
+    /// A range of the program's own (NVTX). The event's stream is the thread that ended it.
+    Range,
+    /// A moment that the program marks (NVTX), in a thread as above.
+    Mark,
+    /// A thread's name, which the program gave it.
+    Thread,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers in files.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Process,
         Kind::Kernel,
         Kind::HostToDevice,
@@ -61,7 +67,15 @@ impl Kind {
         Kind::Decompress,
         Kind::HostFunction,
         Kind::Wait,
+        Kind::Range,
+        Kind::Mark,
+        Kind::Thread,
     ];
+
+    /// Whether the program told of it (NVTX).
+    pub fn is_of_program(self) -> bool {
+        matches!(self, Kind::Range | Kind::Mark | Kind::Thread)
+    }
 
     fn of(word: u64) -> Option<Kind> {
         usize::try_from(word).ok().and_then(|index| Kind::ALL.get(index)).copied()
@@ -80,6 +94,9 @@ impl Kind {
             Kind::Decompress => "decompression",
             Kind::HostFunction => "host function",
             Kind::Wait => "wait",
+            Kind::Range => "range",
+            Kind::Mark => "mark",
+            Kind::Thread => "thread",
         }
     }
 }
@@ -215,7 +232,7 @@ impl Figures {
 pub struct Entry {
     /// The kind.
     pub kind: Kind,
-    /// The kernel's or the program's name; otherwise empty.
+    /// The name of the kernel, program, range, mark or thread; otherwise empty.
     pub name: String,
     /// What was recorded.
     pub figures: Figures,
@@ -275,6 +292,16 @@ pub struct Process {
     pub entries: Vec<Entry>,
     /// The pieces of work by themselves, in the order of their ends; empty unless asked for.
     pub events: Vec<Event>,
+}
+
+impl Process {
+    /// Adds what another file of the same process has.
+    pub fn join(&mut self, other: Process) {
+        let before = self.entries.len() as u64;
+        self.entries.extend(other.entries);
+        self.events
+            .extend(other.events.into_iter().map(|event| Event { entry: event.entry + before, ..event }));
+    }
 }
 
 fn of_words(words: &[u64]) -> Vec<u8> {

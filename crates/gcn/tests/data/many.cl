@@ -1,4 +1,4 @@
-// Code of many kinds, which clang compiles in crates/gcn/tests/oracle.rs.
+// Code of many kinds, which clang compiles in crates/gcn/tests/all/oracle.rs.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_global_int32_base_atomics : enable

@@ -84,7 +84,7 @@ const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no
 
 /// For loops over a block's warps, after [`PASSES`]: with a constant number of a warp it is known which
 /// guards leave the warp idle and which lanes a mask has. instcombine must not see constant masks, see
-/// `lanes_given` in `crates/cpu/tests/assembly.rs`.
+/// `lanes_given` in `crates/cpu/tests/all/assembly.rs`.
 const UNROLL: &str =
     ",function(loop(loop-unroll-full),sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,simplifycfg,adce)";
 

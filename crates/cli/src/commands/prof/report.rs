@@ -42,7 +42,7 @@ fn rate(figures: &Figures) -> f64 {
 
 /// Whether it occupies the device.
 fn is_device_work(kind: Kind) -> bool {
-    !matches!(kind, Kind::Process | Kind::HostFunction | Kind::Wait)
+    !matches!(kind, Kind::Process | Kind::HostFunction | Kind::Wait) && !kind.is_of_program()
 }
 
 /// The entries of all processes, those of one kernel or kind as one, in order of their times.
@@ -133,7 +133,8 @@ pub fn text(wall: Duration, processes: &[Process]) -> String {
         return format!("\nNothing was launched in {}: no process used the driver.\n", time(wall));
     }
     let all = joined(processes);
-    let (kernels, others): (Vec<_>, Vec<_>) = all.iter().partition(|entry| entry.kind == Kind::Kernel);
+    let (told, work): (Vec<_>, Vec<_>) = all.iter().partition(|entry| entry.kind.is_of_program());
+    let (kernels, others): (Vec<_>, Vec<_>) = work.into_iter().partition(|entry| entry.kind == Kind::Kernel);
     let of_kernels = sum(kernels.iter().copied());
     let of_moves = sum(others.iter().copied().filter(|entry| is_device_work(entry.kind)));
     let device = of_kernels.total + of_moves.total;
@@ -186,6 +187,20 @@ pub fn text(wall: Duration, processes: &[Process]) -> String {
         let rows: Vec<_> = others.iter().map(row).collect();
         out.push_str(&format!("\n{}", table::columns(&headings, &rows)));
     }
+    let ranges: Vec<_> = told.iter().filter(|entry| entry.kind == Kind::Range).collect();
+    if !ranges.is_empty() {
+        let row = |entry: &&&Entry| {
+            let figures = &entry.figures;
+            let mean = figures.total / figures.count.max(1);
+            let mut row = vec![time(figures.total), figures.count.to_string()];
+            row.extend([mean, figures.least, figures.most].map(time));
+            row.push(entry.name.clone());
+            row
+        };
+        let headings = ["total", "count", "mean", "least", "most", "range"];
+        let rows: Vec<_> = ranges.iter().map(row).collect();
+        out.push_str(&format!("\n{}", table::columns(&headings, &rows)));
+    }
     out
 }
 
@@ -206,6 +221,25 @@ struct OfProcess {
     kernels: Vec<OfKernel>,
     /// Copies, fills, host functions and waits.
     other: Vec<OfWork>,
+    /// What the program names by NVTX.
+    ranges: Vec<OfRange>,
+    marks: Vec<OfMark>,
+}
+
+#[derive(Serialize)]
+struct OfRange {
+    /// With the domain before it, if it has one: `domain: name`.
+    name: String,
+    count: u64,
+    total_ns: u64,
+    least_ns: u64,
+    most_ns: u64,
+}
+
+#[derive(Serialize)]
+struct OfMark {
+    name: String,
+    count: u64,
 }
 
 #[derive(Serialize)]
@@ -274,11 +308,26 @@ struct OfWork {
     bytes: u64,
 }
 
+impl From<&Entry> for OfRange {
+    fn from(entry: &Entry) -> OfRange {
+        let Figures { count, total, least, most, .. } = entry.figures;
+        OfRange { name: entry.name.clone(), count, total_ns: total, least_ns: least, most_ns: most }
+    }
+}
+
+impl From<&Entry> for OfMark {
+    fn from(entry: &Entry) -> OfMark {
+        OfMark { name: entry.name.clone(), count: entry.figures.count }
+    }
+}
+
 impl From<&Process> for OfProcess {
     fn from(process: &Process) -> OfProcess {
         let entries = joined(std::slice::from_ref(process));
+        let (told, work): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.kind.is_of_program());
         let (kernels, others): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|entry| entry.kind == Kind::Kernel);
+            work.into_iter().partition(|entry| entry.kind == Kind::Kernel);
         let kernel = |entry: Entry| {
             let Figures { count: launches, total, least, most, making, .. } = entry.figures;
             OfKernel {
@@ -302,6 +351,8 @@ impl From<&Process> for OfProcess {
             program: process.program.clone(),
             kernels: kernels.into_iter().map(kernel).collect(),
             other: others.into_iter().map(other).collect(),
+            ranges: told.iter().filter(|entry| entry.kind == Kind::Range).map(OfRange::from).collect(),
+            marks: told.iter().filter(|entry| entry.kind == Kind::Mark).map(OfMark::from).collect(),
         }
     }
 }

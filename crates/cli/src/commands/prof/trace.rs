@@ -1,5 +1,6 @@
 //! A trace in Chrome's format (`traceEvents`), which Perfetto opens: complete events (`"ph": "X"`, with times
-//! in microseconds) on a track for each stream, and metadata (`"ph": "M"`) with the names of the tracks.
+//! in microseconds) on a track for each stream, and on one for each thread that has ranges; moments that the
+//! program marks (`"ph": "i"`); and metadata (`"ph": "M"`) with the names of the tracks.
 
 use std::collections::BTreeMap;
 
@@ -28,11 +29,13 @@ fn slices<'a>(process: &'a Process, event: &'a Event) -> impl Iterator<Item = Sl
     let kind = entry.map_or(Kind::Process, |entry| entry.kind);
     let (name, category) = match kind {
         Kind::Kernel => (entry.map_or("", |entry| &entry.name), "kernel"),
+        Kind::Range => (entry.map_or("", |entry| &entry.name), "range"),
+        Kind::Mark => (entry.map_or("", |entry| &entry.name), MARK),
         Kind::HostFunction => (kind.name(), "host"),
         Kind::Wait => (kind.name(), "wait"),
         _ => (kind.name(), "memory"),
     };
-    let name = readable(name).into_owned();
+    let name = if kind == Kind::Kernel { readable(name).into_owned() } else { name.to_owned() };
     let code = (event.begun.saturating_sub(event.from) >= SHOWN).then(|| Slice {
         name: format!("code for {name}"),
         category: "code",
@@ -43,19 +46,58 @@ fn slices<'a>(process: &'a Process, event: &'a Event) -> impl Iterator<Item = Sl
     code.into_iter().chain([Slice { name, category, from: event.begun, to: event.to, event }])
 }
 
-/// Shares slices out over as few tracks as possible on which none overlap: parts of a graph may run at the
-/// same time in one stream, and on one track a slice must end before the next begins.
-fn tracks(mut slices: Vec<Slice<'_>>) -> Vec<Vec<Slice<'_>>> {
-    slices.sort_by_key(|slice| (slice.from, slice.to));
-    let mut tracks: Vec<Vec<Slice>> = Vec::new();
+/// Shares slices out over as few tracks as possible: parts of a graph may run at the same time in one stream,
+/// and on one track a slice must end before the next begins. If they `nest`, as ranges of a thread do, it may
+/// also end within the one that it began in.
+fn tracks(mut slices: Vec<Slice<'_>>, nest: bool) -> Vec<Vec<Slice<'_>>> {
+    slices.sort_by_key(|slice| (slice.from, if nest { u64::MAX - slice.to } else { slice.to }));
+    // A track and the ends of its slices that have not ended yet, the innermost last.
+    let mut tracks: Vec<(Vec<Slice>, Vec<u64>)> = Vec::new();
     for slice in slices {
-        let is_free = |track: &&mut Vec<Slice>| track.last().is_none_or(|last| last.to <= slice.from);
-        match tracks.iter_mut().find(is_free) {
-            Some(track) => track.push(slice),
-            None => tracks.push(vec![slice]),
+        for (_, ends) in &mut tracks {
+            ends.retain(|end| *end > slice.from);
+        }
+        let fits =
+            |(_, ends): &&mut (Vec<Slice>, Vec<u64>)| ends.last().is_none_or(|end| nest && *end >= slice.to);
+        match tracks.iter_mut().find(fits) {
+            Some((track, ends)) => {
+                ends.push(slice.to);
+                track.push(slice);
+            }
+            None => {
+                let end = slice.to;
+                tracks.push((vec![slice], vec![end]));
+            }
         }
     }
-    tracks
+    tracks.into_iter().map(|(track, _)| track).collect()
+}
+
+/// The category of moments.
+const MARK: &str = "mark";
+
+/// What makes a track: a stream of a context of a device, or a thread of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    Thread(u64),
+    Stream { device: u64, context: u64, stream: u64 },
+}
+
+impl Of {
+    fn name(self, threads: &BTreeMap<u64, &str>) -> String {
+        match self {
+            Of::Thread(number) => match threads.get(&number) {
+                Some(name) => format!("{name} (thread {number})"),
+                None => format!("thread {number}"),
+            },
+            Of::Stream { device, context, stream: LEGACY } => {
+                format!("device {device}, context {context}, default stream")
+            }
+            Of::Stream { device, context, stream } => {
+                format!("device {device}, context {context}, stream {stream}")
+            }
+        }
+    }
 }
 
 fn arguments(slice: &Slice<'_>) -> Value {
@@ -83,21 +125,34 @@ pub fn json(processes: &[Process], start: u64) -> String {
         let name = process.program.rsplit('/').next().unwrap_or_default();
         let meta = |track: u64, what: &str, args: Value| json!({ "ph": "M", "pid": process.id, "tid": track, "name": what, "args": args });
         events.push(meta(0, "process_name", json!({ "name": name })));
-        let mut streams: BTreeMap<(u64, u64, u64), Vec<Slice>> = BTreeMap::new();
+        let mut sources: BTreeMap<Of, Vec<Slice>> = BTreeMap::new();
+        let mut threads: BTreeMap<u64, &str> = BTreeMap::new();
         for event in &process.events {
-            let stream = streams.entry((event.device, event.context, event.stream)).or_default();
-            stream.extend(slices(process, event));
-        }
-        for ((device, context, stream), slices) in streams {
-            let name = match stream {
-                LEGACY => format!("device {device}, context {context}, default stream"),
-                _ => format!("device {device}, context {context}, stream {stream}"),
+            let entry = usize::try_from(event.entry).ok().and_then(|index| process.entries.get(index));
+            let &Event { device, context, stream, .. } = event;
+            let of = match entry.map(|entry| (entry.kind, &entry.name)) {
+                Some((Kind::Thread, name)) => {
+                    threads.insert(stream, name);
+                    continue;
+                }
+                Some((kind, _)) if kind.is_of_program() => Of::Thread(stream),
+                _ => Of::Stream { device, context, stream },
             };
-            for slices in tracks(slices) {
+            sources.entry(of).or_default().extend(slices(process, event));
+        }
+        for (of, slices) in sources {
+            let name = of.name(&threads);
+            for slices in tracks(slices, matches!(of, Of::Thread(_))) {
                 track += 1;
                 events.push(meta(track, "thread_name", json!({ "name": name })));
                 events.push(meta(track, "thread_sort_index", json!({ "sort_index": track })));
                 events.extend(slices.iter().map(|slice| {
+                    if slice.category == MARK {
+                        let ts = microseconds(slice.from.saturating_sub(start));
+                        return json!({
+                            "ph": "i", "s": "t", "pid": process.id, "tid": track, "ts": ts, "name": slice.name, "cat": MARK,
+                        });
+                    }
                     json!({
                         "ph": "X",
                         "pid": process.id,
@@ -124,11 +179,16 @@ mod tests {
     fn slices_of_one_track_do_not_overlap() {
         let event = Event::default();
         let slice = |from, to| Slice { name: String::new(), category: "kernel", from, to, event: &event };
-        let found = tracks(vec![slice(20, 30), slice(0, 10), slice(5, 25), slice(10, 12), slice(6, 7)]);
+        let all = || vec![slice(20, 30), slice(0, 10), slice(5, 25), slice(10, 12), slice(6, 7)];
         let times = |track: &Vec<Slice>| track.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>();
         assert_eq!(
-            found.iter().map(times).collect::<Vec<_>>(),
+            tracks(all(), false).iter().map(times).collect::<Vec<_>>(),
             [vec![(0, 10), (10, 12), (20, 30)], vec![(5, 25)], vec![(6, 7)]]
+        );
+        // 5 to 25 begins in 0 to 10 and ends behind it; the others nest.
+        assert_eq!(
+            tracks(all(), true).iter().map(times).collect::<Vec<_>>(),
+            [vec![(0, 10), (6, 7), (10, 12), (20, 30)], vec![(5, 25)]]
         );
     }
 }
