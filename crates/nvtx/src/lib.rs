@@ -1,7 +1,7 @@
-//! The library that NVTX looks for. NVTX 3 is a set of headers: a program's first call of one of its functions
-//! opens the library that `NVTX_INJECTION64_PATH` names and calls [`InitializeInjectionNvtx2`], which puts
-//! functions into the program's tables. `anywarp prof` names this library. Its functions record the program's
-//! ranges and marks beside the kernels and copies (`driver::profile`).
+//! The library that NVTX looks for. NVTX 3 is a set of headers: a program's first call of one of its
+//! functions opens the library that `NVTX_INJECTION64_PATH` names and calls [`InitializeInjectionNvtx2`],
+//! which puts functions into the program's tables. `anywarp prof` names this library. Its functions record
+//! the program's ranges and marks beside the kernels and copies (`driver::profile`).
 //!
 //! The layouts are those of NVTX's public headers (`nvtxDetail/nvtxTypes.h`, `nvToolsExt.h`, version 3).
 //! Categories, colours, payloads and resources are not recorded: their functions stay empty.
@@ -97,8 +97,8 @@ const DOMAINS: &[(c_uint, Slot)] = rows! {
     13 => domain_wide as Creates<wchar_t>,
 };
 
-// SAFETY of the functions below: NVTX passes on what the program gives its functions, whose documentation asks
-// for valid attributes, and for texts that end with 0. A null pointer is taken as an empty text.
+// SAFETY of the functions below: NVTX passes on what the program gives its functions, whose documentation
+// asks for valid attributes, and for texts that end with 0. A null pointer is taken as an empty text.
 
 unsafe extern "C" fn mark(attributes: *const Attributes) {
     // SAFETY: see above.

@@ -24,7 +24,8 @@ const CALLBACKS: u32 = 1;
 #[repr(C)]
 struct Callbacks {
     size: usize,
-    /// Gives a module's table: an array of pointers to the pointers that NVTX's functions call, and its length.
+    /// Gives a module's table: an array of pointers to the pointers that NVTX's functions call, and its
+    /// length.
     table:
         Option<unsafe extern "C" fn(module: u32, table: *mut *mut *mut Slot, length: *mut c_uint) -> c_int>,
 }

@@ -21,8 +21,9 @@ mod trace;
 /// Run a program with Anywarp's driver and tell where its time goes
 ///
 /// When the program has ended, a table on standard error tells by kernel how often it was launched and how
-/// long it ran, and the same for copies and fills, and for ranges that the program names by NVTX. Programs that
-/// the program starts count as well. The exit status is the program's. docs/prof.md explains the columns.
+/// long it ran, and the same for copies and fills, and for ranges that the program names by NVTX. Programs
+/// that the program starts count as well. The exit status is the program's. docs/prof.md explains the
+/// columns.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp prof --trace train.json -- python3 train.py")]
 pub struct Args {

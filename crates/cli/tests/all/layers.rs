@@ -193,10 +193,17 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The options are read where the driver is created and where the command starts, and passed down from there.
+/// The options are read where the driver is created, where NVTX opens its library and where the command
+/// starts, and passed down from there.
 #[test]
 fn options_are_read_in_one_place() {
-    let readers = ["driver/src/lib.rs", "driver/src/inventory.rs", "driver/src/log.rs", "cli/src/main.rs"];
+    let readers = [
+        "driver/src/lib.rs",
+        "driver/src/inventory.rs",
+        "driver/src/log.rs",
+        "nvtx/src/lib.rs",
+        "cli/src/main.rs",
+    ];
     for (name, _) in ALLOWED.iter().filter(|(name, _)| !["host", "hwtruth"].contains(name)) {
         let mut list = Vec::new();
         sources(&root().join("crates").join(name).join("src"), &mut list);

@@ -119,8 +119,8 @@ pub struct Run {
     pub source: Option<String>,
     /// Lines that must be printed.
     pub prints: Vec<String>,
-    /// The bytes that `expect` says, in the same order. They are computed when first asked for, since a launch
-    /// is checked on each engine and in each mode.
+    /// The bytes that `expect` says, in its order. They are computed when first asked for, since a launch is
+    /// checked on each engine and in each mode.
     wanted: OnceLock<Result<Vec<Vec<u8>>, String>>,
     /// What the buffers must hold after the launch, if another run of the same source says so.
     pub same: Option<Vec<Option<Vec<u8>>>>,
