@@ -587,6 +587,7 @@ impl Item {
                     params,
                     cluster: shape.cluster,
                     cooperative: false,
+                    among: None,
                     // No node of the graph.
                     graph: None,
                     // A part of the launch that the program made.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::device::DeviceInfo;
 use crate::graph::device::Environment;
 use crate::profile::Counts;
+use crate::several::Among;
 
 /// Compiles modules and describes the devices that run them.
 pub trait Backend: Send + Sync {
@@ -335,6 +336,8 @@ pub struct LaunchRequest<'a> {
     pub cluster: Option<[u32; 3]>,
     /// Whether all blocks must be resident at once.
     pub cooperative: bool,
+    /// The place of a cooperative grid among those on other devices.
+    pub among: Option<&'a Among>,
     /// The most multiprocessors that may run blocks; `None` for all of the device's.
     pub most_workers: Option<u32>,
     /// How many multiprocessors run blocks of launches that share those of [`LaunchRequest::most_workers`].

@@ -19,6 +19,7 @@ use crate::module::Function;
 use crate::occupancy;
 use crate::profile::{self, Measured};
 use crate::refused;
+use crate::several::Among;
 use crate::stream::{Operation, Policy, Stream};
 
 /// The configuration of a launch.
@@ -114,12 +115,23 @@ fn check_local(function: &Function) -> Result<()> {
 /// Submits a checked launch to a stream of the function's context. `params` is the parameter buffer, of
 /// exactly the kernel's size.
 pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream: &Arc<Stream>) -> Result<()> {
-    if config.cooperative
-        && let Some(green) = green::share_of(stream)
-    {
-        check_resident(&function, config, u64::from(green.resource.count))?;
+    check_share(&function, config, stream)?;
+    submit(Prepared::new(function, config, params), stream)
+}
+
+/// Fails if a cooperative launch needs more multiprocessors than the stream's share.
+pub(crate) fn check_share(function: &Function, config: &Config, stream: &Arc<Stream>) -> Result<()> {
+    match green::share_of(stream) {
+        Some(green) if config.cooperative => {
+            check_resident(function, config, u64::from(green.resource.count))
+        }
+        _ => Ok(()),
     }
-    stream.submit(Operation::Launch(Prepared::new(function, config, params)), Policy::Later)
+}
+
+/// Submits a launch.
+pub(crate) fn submit(launch: Prepared, stream: &Arc<Stream>) -> Result<()> {
+    stream.submit(Operation::Launch(launch), Policy::Later)
 }
 
 /// A checked launch, as a stream operation. It is moved into a queue and out of it, so its size matters.
@@ -137,6 +149,8 @@ pub struct Prepared {
     limits: Limits,
     /// The green context of the stream, as found when it was submitted or captured.
     green: Option<Arc<Green>>,
+    /// Its place among the grids of a cooperative launch on several devices.
+    among: Option<Arc<Among>>,
 }
 
 impl Prepared {
@@ -145,8 +159,13 @@ impl Prepared {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));
         let limits = Limits::default();
-        let green = None;
-        Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits, green }
+        let (green, among) = (None, None);
+        Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits, green, among }
+    }
+
+    /// The same launch as one of several grids.
+    pub(crate) fn among(self, among: Arc<Among>) -> Self {
+        Prepared { among: Some(among), ..self }
     }
 
     /// The function.
@@ -292,6 +311,7 @@ impl Prepared {
             limits,
             cluster: self.cluster.map(|size| size.map(u32::from)),
             cooperative: self.cooperative,
+            among: self.among.as_deref(),
             most_workers: self.green.as_ref().map(|green| green.resource.count),
             busy: self.green.as_ref().map(|green| &green.busy),
             context: module.context_id,

@@ -37,6 +37,7 @@ pub mod occupancy;
 pub mod peer;
 pub mod profile;
 pub mod refused;
+pub mod several;
 pub mod shared;
 pub mod stream;
 pub mod texture;

@@ -12,6 +12,8 @@ mod support;
 
 #[path = "amd/images.rs"]
 mod images;
+#[path = "amd/libraries.rs"]
+mod libraries;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,6 +35,9 @@ const NOT_SUPPORTED: u32 = 801;
 const GFX906: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.gfx906.hsaco");
 const VERSION_2: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.v2.gfx906.hsaco");
 const GFX90A: &[u8] = include_bytes!("../../gcn/tests/data/saxpy.gfx90a.hsaco");
+
+/// The option with the device library's folder; without it no library is linked.
+const DEVICE_LIBRARY: &str = "--rocm-device-lib-path";
 
 /// Position of the flags in an ELF header; bits 8 and 9 of them say what the code needs of xnack.
 const FLAGS: usize = 48;
@@ -57,9 +62,11 @@ impl Object {
     fn by(compiler: &str, file: &str, target: &str, options: &[&str]) -> Object {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/amd").join(file);
         let name = format!("anywarp-{}-{file}-{target}{}", std::process::id(), options.concat());
+        let name = name.replace('/', "-");
         let file = std::env::temp_dir().join(name);
         let output = Command::new(compiler)
-            .args(["-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O2"])
+            .args(["-x", "hip", "--cuda-device-only", "-nogpuinc", "-O2"])
+            .args(options.iter().all(|o| !o.starts_with(DEVICE_LIBRARY)).then_some("-nogpulib"))
             .arg(format!("--offload-arch={target}"))
             .args(options)
             .arg(source)

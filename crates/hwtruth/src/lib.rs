@@ -19,6 +19,7 @@
 pub mod answers;
 pub mod clusters;
 pub mod copies;
+pub mod device_library;
 pub mod functions;
 pub mod instructions;
 pub mod manual;

@@ -1,6 +1,9 @@
 //! The kernels of `tests/same`: one source for AMD's targets, for PTX and for the processor itself, whose
 //! results all must be. clang compiles it for each; `host.h` there runs it on the processor, and a file's
 //! comments say what is launched.
+//!
+//! Those of `tests/same/libraries` call AMD's device library, and run on AMD's targets alone. It is where
+//! `rocm-device-libs` installs it, or where `ANYWARP_DEVICE_LIBS` says; without it they are not run.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,6 +12,7 @@ use std::process::{Command, Stdio};
 
 use cpu::{Engine, Program, Source, Target};
 use grid::Workers;
+use hwtruth::device_library::DeviceLibrary;
 
 use super::support::case::{self, Run};
 use super::support::execute::{By, execute};
@@ -19,9 +23,9 @@ const CLANG: &str = "clang++-19";
 /// Options for all: sums and products are rounded one by one.
 const COMMON: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/same");
-    let entries = std::fs::read_dir(folder).expect("tests/same can be read");
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(folder);
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
     let all = entries.map(|e| e.expect("an entry").path());
     let mut list: Vec<PathBuf> = all.filter(|p| p.extension().is_some_and(|e| e == "cu")).collect();
     list.sort();
@@ -95,12 +99,15 @@ impl Form {
         file: &Path,
         level: &str,
         engines: &[Engine],
+        libraries: Option<&DeviceLibrary>,
         into: &Path,
     ) -> Result<Vec<Program>, String> {
         match self {
             Form::Amd(target, width) => {
                 let arch = format!("--offload-arch={target}");
-                let options = ["-x", "hip", "-nogpuinc", "-nogpulib", "--offload-device-only", &arch, level];
+                let path = libraries.map(|l| l.option(target));
+                let linked = path.as_deref().unwrap_or("-nogpulib");
+                let options = ["-x", "hip", "-nogpuinc", linked, "--offload-device-only", &arch, level];
                 let options = [&options[..], &["--no-gpu-bundle-output"], width].concat();
                 compile(file, &options, into)?;
                 let module = lowered(&std::fs::read(into).map_err(|e| e.to_string())?)?;
@@ -132,16 +139,31 @@ fn one_source_has_the_same_results_everywhere() {
     if !ready() {
         return;
     }
+    let amd = TARGETS.iter().map(|(target, options)| Form::Amd(target, options));
+    let forms: Vec<Form> = amd.chain([Form::Ptx]).collect();
+    let kernels = compare(&files("same"), &forms, None);
+    assert!(std::env::var_os("ONLY").is_some() || kernels >= 60, "{kernels} kernels");
+}
+
+/// Functions of the device library are as precise as they should be.
+#[test]
+fn device_libraries_compute_what_the_processor_does() {
+    let Some(libraries) = ready().then(DeviceLibrary::find).flatten() else { return };
+    let forms: Vec<Form> = TARGETS.iter().map(|(target, options)| Form::Amd(target, options)).collect();
+    compare(&files("same/libraries"), &forms, Some(&libraries));
+}
+
+/// Runs the files in some of the forms, and compares the results with those of the processor itself; the
+/// number of launches.
+fn compare(files: &[PathBuf], forms: &[Form], libraries: Option<&DeviceLibrary>) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let workers = Workers::new(2);
     let only = std::env::var("ONLY").unwrap_or_default();
     let at = std::env::var("AT").unwrap_or_default();
-    let amd = TARGETS.iter().map(|(target, options)| Form::Amd(target, options));
-    let forms: Vec<Form> = amd.chain([Form::Ptx]).collect();
     let all: Vec<(Form, &str)> = forms.iter().flat_map(|f| LEVELS.map(|level| (*f, level))).collect();
     let mut failures = Vec::new();
     let mut kernels = 0;
-    for (number, file) in files().iter().enumerate() {
+    for (number, file) in files.iter().enumerate() {
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
         if !name.contains(&only) {
             continue;
@@ -160,7 +182,7 @@ fn one_source_has_the_same_results_everywhere() {
             if engines.is_empty() || !shown.contains(&at) {
                 continue;
             }
-            let programs = form.programs(file, level, engines, &folder.path().join("object"));
+            let programs = form.programs(file, level, engines, libraries, &folder.path().join("object"));
             let outcome = programs.and_then(|programs| {
                 let mut wrong = String::new();
                 for (program, engine) in programs.into_iter().zip(engines) {
@@ -180,5 +202,5 @@ fn one_source_has_the_same_results_everywhere() {
         }
     }
     assert!(failures.is_empty(), "{} do not hold:\n{}", failures.len(), failures.join("\n"));
-    assert!(!only.is_empty() || kernels >= 60, "{kernels} kernels");
+    kernels
 }

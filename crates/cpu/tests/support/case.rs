@@ -9,6 +9,7 @@
 //! // fault IllegalAddress           the launch must fail with this fault
 //! // source scale.cu:7              … and the fault must name this source line
 //! // prints hello 3                 a line of the launch's output, in any order
+//! // within 4                       floats may differ by so many units in the last place from another run's
 //! ```
 //!
 //! `run` begins a launch; a file may have several, each with its own buffers.
@@ -63,6 +64,27 @@ impl Elem {
             Elem::F32 => (v.float() as f32).to_le_bytes().to_vec(),
             Elem::F64 => v.float().to_le_bytes().to_vec(),
         }
+    }
+
+    /// Whether two encoded values are equal, or floats that differ by at most so many units in the last
+    /// place. All NaNs are equal then, and zeros.
+    fn near(self, a: &[u8], b: &[u8], units: Option<u64>) -> bool {
+        let Some(units) = units.filter(|_| a != b && matches!(self, Elem::F32 | Elem::F64)) else {
+            return a == b;
+        };
+        let [a, b] = [a, b].map(|bytes| self.decode(bytes).float());
+        if a.is_nan() || b.is_nan() {
+            return a.is_nan() && b.is_nan();
+        }
+        // Numbers in the order of the floats.
+        let position = |x: f64| {
+            let (negative, size) = match self {
+                Elem::F32 => (x.is_sign_negative(), u64::from((x.abs() as f32).to_bits())),
+                _ => (x.is_sign_negative(), x.abs().to_bits()),
+            };
+            if negative { -i128::from(size) } else { i128::from(size) }
+        };
+        (position(a) - position(b)).unsigned_abs() <= u128::from(units)
     }
 
     /// Decodes a value.
@@ -124,6 +146,8 @@ pub struct Run {
     wanted: OnceLock<Result<Vec<Vec<u8>>, String>>,
     /// What the buffers must hold after the launch, if another run of the same source says so.
     pub same: Option<Vec<Option<Vec<u8>>>>,
+    /// By how many units in the last place floats may differ from those. Without it, bits count.
+    pub within: Option<u64>,
 }
 
 fn dims(s: &str) -> Result<[u32; 3], String> {
@@ -191,6 +215,9 @@ pub fn parse(text: &str) -> Result<Vec<Run>, String> {
             run.fault = Some(rest.trim().to_string());
         } else if let Some(rest) = comment.strip_prefix("source ") {
             run.source = Some(rest.trim().to_string());
+        } else if let Some(rest) = comment.strip_prefix("within ") {
+            let units = rest.trim().parse().map_err(|_| at(format!("`{rest}` is not a number")))?;
+            run.within = Some(units);
         } else if let Some(rest) = comment.strip_prefix("prints ") {
             run.prints.push(rest.to_string());
         } else if let Some((name, rest)) = comment.split_once(": ")
@@ -212,7 +239,7 @@ impl Run {
         for ((arg, got), want) in self.args.iter().zip(after).zip(others) {
             let (Some(got), Some(want)) = (got, want) else { continue };
             let size = arg.elem.size();
-            let differs = |(a, b): (&[u8], &[u8])| a != b;
+            let differs = |(a, b): (&[u8], &[u8])| !arg.elem.near(a, b, self.within);
             if let Some(i) = got.chunks(size).zip(want.chunks(size)).position(differs) {
                 let [have, want] = [got, want].map(|all| arg.elem.decode(&all[i * size..(i + 1) * size]));
                 return Err(format!("{}[{i}] is {have:?}, should be {want:?}", arg.name));

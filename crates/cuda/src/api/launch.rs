@@ -10,6 +10,7 @@ use driver::handle::lock;
 use driver::launch::{self, Config, Params};
 use driver::library::function_or_kernel;
 use driver::module::{Function, LEGACY_PARAMS, function};
+use driver::several;
 use driver::stream::Stream;
 use driver::{Error, Result, context};
 
@@ -290,10 +291,7 @@ fn launch_on_all(list: In<FunctionLaunchParams>, count: u32, flags: u32) -> Resu
         let params = params(&function, one.params, In::at_address(0))?;
         all.push((function, config, params, stream));
     }
-    for (function, config, params, stream) in all {
-        launch::enqueue(function, &config, params, &stream)?;
-    }
-    Ok(())
+    several::enqueue(all)
 }
 
 /// Checks the upper bound of a value for the deprecated functions.

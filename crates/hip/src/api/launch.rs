@@ -14,6 +14,7 @@ use driver::library::function_or_kernel;
 use driver::module::{Function, attribute as number};
 use driver::occupancy;
 use driver::refused::{self, Cause};
+use driver::several;
 use driver::stream::{STREAMS, Stream};
 
 use crate::abi::{In, Need, bytes_at, check};
@@ -417,14 +418,18 @@ fn on_several(list: &[FunctionLaunchParams], flags: u32, cooperative: bool) -> R
     if flags & NO_PRE_SYNC == 0 {
         streams.iter().for_each(Stream::synchronize);
     }
+    let mut all = Vec::new();
     for (one, stream) in list.iter().zip(&streams) {
         let launch = Launch::of_grid(one.grid, one.block, u64::from(one.shared), one.params);
         if launch.too_large() {
             return Err(Error::InvalidConfiguration);
         }
         let function = launched(one.function)?;
-        Launch { cooperative, ..launch }.go(&function, stream)?;
+        let (mut config, params) = Launch { cooperative, ..launch }.prepare(&function)?;
+        complete(&function, &mut config)?;
+        all.push((function, config, params, Arc::clone(stream)));
     }
+    several::enqueue(all)?;
     if flags & NO_POST_SYNC == 0 {
         streams.iter().for_each(Stream::synchronize);
     }

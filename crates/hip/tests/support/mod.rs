@@ -398,6 +398,11 @@ pub fn in_process(name: &str, environment: &[(&str, &str)]) -> bool {
 
 /// Same as [`in_process`]; returns the process's output on standard error, or `None` in that process.
 pub fn told_by_process(name: &str, environment: &[(&str, &str)]) -> Option<String> {
+    output_of_process(name, environment).map(|[_, errors]| errors)
+}
+
+/// Same as [`in_process`]; returns the process's standard output and standard error.
+pub fn output_of_process(name: &str, environment: &[(&str, &str)]) -> Option<[String; 2]> {
     const CHILD: &str = "ANYWARP_TEST_CHILD";
     if std::env::var(CHILD).is_ok_and(|child| child == name) {
         return None;
@@ -405,11 +410,11 @@ pub fn told_by_process(name: &str, environment: &[(&str, &str)]) -> Option<Strin
     let mut child = std::process::Command::new(std::env::current_exe().expect("the test's own path"));
     child.args([name, "--exact"]).env(CHILD, name).envs(environment.iter().copied());
     let output = child.output().expect("it starts");
-    let told = String::from_utf8_lossy(&output.stdout);
+    let [told, errors] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     let passed = output.status.success() && told.contains("1 passed");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(passed, "{environment:?}: {told}{errors}");
-    Some(errors)
+    Some([told, errors])
 }
 
 /// A null pointer.

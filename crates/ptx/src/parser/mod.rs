@@ -3,6 +3,7 @@
 //! Recursion is bounded: nested scopes are a counter, and constant expressions and initial values count their
 //! depth.
 
+mod alias;
 mod bodies;
 mod body;
 mod expr;

@@ -317,17 +317,6 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn alias(&mut self, start: u32) -> Parsed<()> {
-        self.bump();
-        let alias = self.function_name()?;
-        self.expect(b',')?;
-        let aliasee = self.function_name()?;
-        self.expect(b';')?;
-        let span = self.since(start);
-        self.module.to_mut().directives.push(Directive::Alias { alias, aliasee, span });
-        Ok(())
-    }
-
     /// The name of a function that is already declared.
     pub fn function_name(&mut self) -> Parsed<FuncId> {
         let (name, span) = self.expect_ident("a function's name")?;
