@@ -37,6 +37,8 @@ pub enum Reason {
     WarpMask,
     /// The call may be one of two functions, by a type that the text does not tell.
     Ambiguous,
+    /// HIP lacks functions, and the translation defines them.
+    Supplied,
     /// HIP's headers define the function, too.
     Redefined,
     /// A word of a build file needs a decision.
@@ -48,7 +50,8 @@ pub enum Reason {
 impl Reason {
     /// Whether the reader has something to do.
     pub fn is_warning(self) -> bool {
-        !matches!(self, Reason::DeprecatedInCuda | Reason::RemovedInCuda | Reason::Unknown)
+        let tells = [Reason::DeprecatedInCuda, Reason::RemovedInCuda, Reason::Unknown, Reason::Supplied];
+        !tells.contains(&self)
     }
 }
 

@@ -98,10 +98,14 @@ pub fn rewrite(
 /// Inserts the runtime's header after the guard or `#pragma once`, whichever comes first; without them,
 /// before the first include; without includes, at the top.
 pub fn insert_runtime(directives: &Directives, top: usize, edits: &mut Edits) {
-    let place = match (directives.guard, directives.pragma_once) {
-        (Some(guard), Some(once)) => guard.min(once),
-        (Some(place), None) | (None, Some(place)) => place,
-        (None, None) => directives.includes.first().map_or(top, |include| include.hash),
-    };
-    edits.open(place, format!("\n#include <{RUNTIME}>\n"));
+    let first = || directives.includes.first().map_or(top, |include| include.hash);
+    edits.open(self::top(directives).unwrap_or_else(first), format!("\n#include <{RUNTIME}>\n"));
+}
+
+/// The offset after the include guard's first line or `#pragma once`, whichever comes first.
+pub fn top(directives: &Directives) -> Option<usize> {
+    match (directives.guard, directives.pragma_once) {
+        (Some(guard), Some(once)) => Some(guard.min(once)),
+        (guard, once) => guard.or(once),
+    }
 }

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The counterpart of each name is data (`data/*.tsv`), see [`table`]. [`translate`] runs the passes in
-//! order: directives, headers, names with their calls, launches. The output has the form that AMD's
-//! hipify-clang writes.
+//! order: directives, headers, names with their calls, launches, definitions of what HIP lacks. The output
+//! has the form that AMD's hipify-clang writes.
 
 pub mod build_files;
 mod condition;
@@ -25,12 +25,14 @@ mod includes;
 mod launch;
 mod mask;
 mod options;
+mod packed;
 mod project;
 mod redefined;
 mod rules;
 mod signature;
 mod source;
 mod stats;
+mod supplied;
 mod survey;
 pub mod table;
 mod token;

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::source::Source;
-use crate::{survey, table};
+use crate::{packed, survey, table};
 
 /// The sources of a project.
 #[derive(Clone, Debug, Default)]
 pub struct Project {
-    /// Names that look like CUDA's and are the project's own.
+    /// Names that are CUDA's or look like it, and are the project's own.
     names: HashSet<String>,
     /// The paths of the files, by the file's name.
     files: HashMap<String, Vec<String>>,
@@ -20,7 +20,12 @@ impl Project {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.files.entry(name.into()).or_default().push(path.into());
         if u32::try_from(text.len()).is_ok() {
-            let own = survey::survey(&Source::new(text)).own_names();
+            let survey = survey::survey(&Source::new(text));
+            // Definitions that a translation inserted come with a macro. Every file that needs them has them.
+            let packed = |name: &&String| packed::is_defined(name);
+            let own_packed = survey.functions.symmetric_difference(&survey.macros).filter(packed);
+            self.names.extend(own_packed.cloned());
+            let own = survey.own_names();
             self.names.extend(own.filter(|name| table::looks_like(name).is_some()));
         }
     }

@@ -493,6 +493,11 @@ pub(crate) fn looks_like(name: &str) -> Option<&'static str> {
         .map(|[_, owner]| *owner)
 }
 
+/// The families of functions of packed integers: name, kinds, operands, values, what else they do.
+pub(crate) fn packed() -> &'static [[&'static str; 5]] {
+    &PACKED
+}
+
 /// The value that CUDA's host compiler gives to a macro; `Some("")` if it leaves the macro undefined.
 pub(crate) fn predefined(name: &str) -> Option<&'static str> {
     PREDEFINED

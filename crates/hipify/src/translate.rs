@@ -16,7 +16,7 @@ use crate::stats::Statistics;
 use crate::survey::{self, Survey};
 use crate::table::{self, Api, Entry, Kind, Presence};
 use crate::token::TokenKind;
-use crate::{half2, launch, redefined, signature};
+use crate::{half2, launch, redefined, signature, supplied};
 
 /// A text is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +55,7 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
         types: signature::survey(&source),
         asks_pass: None,
         guarded: BTreeSet::new(),
+        supplied: Vec::new(),
         included: Included::default(),
         lines: Lines::new(text),
         source: &source,
@@ -69,6 +70,7 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
         translator.half2_members();
     }
     translator.runtime_header();
+    translator.definitions();
     Ok(translator.finish())
 }
 
@@ -84,6 +86,8 @@ struct Translator<'t, 'a> {
     asks_pass: Option<(u32, bool)>,
     /// The macros that were reported as missing.
     guarded: BTreeSet<&'static str>,
+    /// The uses of functions that the translation defines, in order.
+    supplied: Vec<(usize, &'static str)>,
     lines: Lines<'a>,
     included: Included,
     edits: Edits,
@@ -304,6 +308,27 @@ impl Translator<'_, '_> {
         }
         let top = if self.source.text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         includes::insert_runtime(self.directives, top, &mut self.edits);
+    }
+
+    /// Defines the functions that HIP lacks and the text uses.
+    fn definitions(&mut self) {
+        let Some((first, name)) = self.supplied.first().copied() else { return };
+        let uses: Vec<usize> = self.supplied.iter().map(|(at, _)| *at).collect();
+        let names: BTreeSet<&str> = self.supplied.iter().map(|(_, name)| *name).collect();
+        let top = if self.source.text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let bodies = &self.survey.device_bodies;
+        let (place, alone) = supplied::place(self.source, self.directives, &uses, bodies, top);
+        let header = if alone { format!("\n#include <{}>\n", includes::RUNTIME) } else { String::new() };
+        self.edits.open(place, header + &supplied::text(names.iter().copied()));
+        let message = match names.len() {
+            1 => format!("HIP lacks '{name}': its definition is inserted"),
+            count => {
+                let list = names.into_iter().collect::<Vec<_>>().join(", ");
+                format!("HIP lacks {count} functions, whose definitions are inserted: {list}")
+            }
+        };
+        let Some(offset) = self.source.token(first).map(|token| token.start as usize) else { return };
+        self.report(offset, Reason::Supplied, name, message, None);
     }
 
     fn finish(mut self) -> Translation {

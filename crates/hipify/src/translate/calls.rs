@@ -4,6 +4,7 @@ use super::Translator;
 use crate::diagnostic::Reason;
 use crate::mask;
 use crate::options::Target;
+use crate::packed;
 use crate::rules::{self, Action};
 use crate::signature;
 use crate::table::{self, Api, Entry, Flags};
@@ -23,7 +24,11 @@ impl Translator<'_, '_> {
         // which a macro does not have.
         let distinct =
             !table::rules(entry.cuda).is_empty() || !entry.hip.is_empty() && entry.hip != entry.cuda;
-        if !in_device && !distinct
+        let lacking = entry.unsupported(self.target(), self.rocm());
+        let supplied = lacking && packed::is_defined(entry.cuda);
+        // Only device code calls these, so a macro that does is for it.
+        let in_macro = supplied && source.token(at).is_some_and(|token| token.directive != 0);
+        if !in_device && !distinct && !in_macro
             || member
             || declared
             || !source.is(at + 1, b'(')
@@ -31,9 +36,17 @@ impl Translator<'_, '_> {
         {
             return;
         }
+        if supplied {
+            // A function of the project's is in one of its headers.
+            if !self.options.project.owns(entry.cuda) {
+                self.statistics.converted.add(entry.kind, entry.api, entry.cuda);
+                self.supplied.push((at, entry.cuda));
+            }
+            return;
+        }
         self.count(entry, entry.cuda);
         let Some(offset) = source.token(at).map(|token| token.start as usize) else { return };
-        if entry.unsupported(self.target(), self.rocm()) {
+        if lacking {
             return self.unsupported(offset, entry.cuda, &format!("'{}'", entry.cuda), entry);
         }
         let name = entry.cuda;

@@ -234,13 +234,18 @@ fn texts(source: &str) -> Vec<String> {
     found
 }
 
+/// The comment above definitions that the translation inserts.
+const INSERTED: &str = "// Functions of CUDA's that HIP lacks, inserted by anywarp hipify";
+
 #[test]
 fn comments_and_strings_stay_to_the_byte() {
     let mut seen = 0;
     for (name, source) in fixtures().into_iter().filter(|(_, source)| !source.contains("--rewrite-strings")) {
         let before = texts(&source);
         let result = String::from_utf8(run(&name, &source).text).expect("text");
-        assert_eq!(texts(&result), before, "{name}");
+        let mut after = texts(&result);
+        after.retain(|text| text != INSERTED);
+        assert_eq!(after, before, "{name}");
         seen += before.len();
     }
     assert!(seen > 150, "only {seen} texts");

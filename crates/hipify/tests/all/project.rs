@@ -31,6 +31,19 @@ fn names_of_other_files_are_known() {
     assert_eq!(redefined, []);
 }
 
+/// Functions of packed integers that a header of the project defines itself are not defined again; those that
+/// an earlier translation inserted there are, since not every file includes that header.
+#[test]
+fn packed_integers_of_other_files_are_known() {
+    let text = "#include \"a.h\"\n__device__ unsigned f(unsigned x) { return __vadd4(x, x); }";
+    let own = "static __device__ unsigned __vadd4(unsigned a, unsigned b) { return mine(a, b); }";
+    assert_eq!(findings(&[("a.h", own)], text), []);
+    assert_eq!(findings(&[("a.h", "#define __vadd4(a, b) mine(a, b)\n")], text), []);
+    let inserted = translate(text.as_bytes(), &Options::default()).expect("a short text").text;
+    let inserted = String::from_utf8(inserted).expect("text");
+    assert_eq!(findings(&[("a.h", &inserted)], text), [(Reason::Supplied, "__vadd4".to_string())]);
+}
+
 /// Whatever a header declares: types, prototypes, enumerators, constants. Uses are no declarations.
 #[test]
 fn declarations_of_other_files_are_known() {
