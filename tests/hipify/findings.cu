@@ -15,11 +15,11 @@ void c() { p = __nv_fp8_e8m0(); }
 // CHECK: texture<float> t; void draw(int texture);
 texture<float> t; void draw(int texture);
 // A device function that HIP lacks is reported where device code calls it, but not where the name is another's.
-// FINDING: unsupported __stcs
-// CHECK: __device__ void d(int *x) { __stcs(x, 1); o.__stcs(x, 1); }
-__device__ void d(int *x) { __stcs(x, 1); o.__stcs(x, 1); }
-// CHECK: void e(int *x) { __stcs(x, 1); }
-void e(int *x) { __stcs(x, 1); }
+// FINDING: unsupported __ldcv
+// CHECK: __device__ int d(int *x) { return __ldcv(x) + o.__ldcv(x); }
+__device__ int d(int *x) { return __ldcv(x) + o.__ldcv(x); }
+// CHECK: int e(int *x) { return __ldcv(x); }
+int e(int *x) { return __ldcv(x); }
 // The v1 interface of cuBLAS has no counterpart unless the header gives the names to v2.
 #include <cublas.h>
 // FINDING: v2-only cublasCaxpy

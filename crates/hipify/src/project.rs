@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::source::Source;
-use crate::{packed, survey, table};
+use crate::{supplied, survey, table};
 
 /// The sources of a project.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +22,9 @@ impl Project {
         if u32::try_from(text.len()).is_ok() {
             let survey = survey::survey(&Source::new(text));
             // Definitions that a translation inserted come with a macro. Every file that needs them has them.
-            let packed = |name: &&String| packed::is_defined(name);
-            let own_packed = survey.functions.symmetric_difference(&survey.macros).filter(packed);
-            self.names.extend(own_packed.cloned());
+            let lacking = |name: &&String| supplied::has(name);
+            let own_lacking = survey.functions.symmetric_difference(&survey.macros).filter(lacking);
+            self.names.extend(own_lacking.cloned());
             let own = survey.own_names();
             self.names.extend(own.filter(|name| table::looks_like(name).is_some()));
         }

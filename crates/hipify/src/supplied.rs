@@ -14,11 +14,29 @@ pub fn text<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut out =
         format!("\n{COMMENT}\n#if defined(__HIP_PLATFORM_AMD__) && !defined(ANYWARP_GPU_LANGUAGE)\n");
     for name in names {
-        if let Some(definition) = packed::definition(name) {
+        if let Some(definition) = packed::definition(name).or_else(|| access(name)) {
             out += &format!("#ifndef {name}\n#define {name} {name}\n{definition}#endif\n");
         }
     }
     out + "#endif\n"
+}
+
+/// Whether a translation defines this function.
+pub fn has(name: &str) -> bool {
+    packed::is_defined(name) || access(name).is_some()
+}
+
+/// The definition of a load or store with a hint for caches, without the hint: HIP's compiler has one for
+/// numbers, but not for vectors such as `float4`.
+fn access(name: &str) -> Option<String> {
+    let template = |kinds: &str| format!("template <{kinds}> static inline __device__");
+    match name {
+        "__stcg" | "__stcs" | "__stwb" | "__stwt" => {
+            Some(format!("{} void {name}(T *p, V v) {{ *p = v; }}\n", template("class T, class V")))
+        }
+        "__ldlu" => Some(format!("{} T {name}(const T *p) {{ return *p; }}\n", template("class T"))),
+        _ => None,
+    }
 }
 
 /// A conditional block that is open.

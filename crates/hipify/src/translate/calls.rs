@@ -4,9 +4,9 @@ use super::Translator;
 use crate::diagnostic::Reason;
 use crate::mask;
 use crate::options::Target;
-use crate::packed;
 use crate::rules::{self, Action};
 use crate::signature;
+use crate::supplied;
 use crate::table::{self, Api, Entry, Flags};
 use crate::token::TokenKind;
 
@@ -25,9 +25,9 @@ impl Translator<'_, '_> {
         let distinct =
             !table::rules(entry.cuda).is_empty() || !entry.hip.is_empty() && entry.hip != entry.cuda;
         let lacking = entry.unsupported(self.target(), self.rocm());
-        let supplied = lacking && packed::is_defined(entry.cuda);
+        let is_supplied = lacking && supplied::has(entry.cuda);
         // Only device code calls these, so a macro that does is for it.
-        let in_macro = supplied && source.token(at).is_some_and(|token| token.directive != 0);
+        let in_macro = is_supplied && source.token(at).is_some_and(|token| token.directive != 0);
         if !in_device && !distinct && !in_macro
             || member
             || declared
@@ -36,7 +36,7 @@ impl Translator<'_, '_> {
         {
             return;
         }
-        if supplied {
+        if is_supplied {
             // A function of the project's is in one of its headers.
             if !self.options.project.owns(entry.cuda) {
                 self.statistics.converted.add(entry.kind, entry.api, entry.cuda);
