@@ -1,6 +1,6 @@
 // Digests of what CUDA's functions of packed integers return, on words whose parts meet the limits. Compiled
 // by nvcc, this program prints what NVIDIA's definitions return on the device. hipify's translation, which a
-// C++ compiler can compile, must print the same (packed.rs). packed.tsv is from nvcc 13.0; NVIDIA's
+// C++ compiler can compile, must print the same (all/packed.rs). packed.tsv is from nvcc 13.0; NVIDIA's
 // definitions for sm_80 and for sm_90, which differ, give the same digests:
 //   nvcc -arch=sm_90 -o packed packed.cu
 //   ANYWARP_COMPUTE_CAPABILITY=9.0 anywarp run -- ./packed > packed.tsv

@@ -1,5 +1,5 @@
-//! Tests of kernels that need no process of their own. They are one program, since
-//! linking one for each file took longer than building the tests.
+//! Tests of kernels that need no process of their own. They are one program, since linking one for each file
+//! took longer than building the tests.
 
 #[path = "../support/compare.rs"]
 mod compare;

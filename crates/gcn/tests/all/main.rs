@@ -1,5 +1,5 @@
-//! Tests of the decoder and of code objects. They are one program, since
-//! linking one for each file took longer than building the tests.
+//! Tests of the decoder and of code objects. They are one program, since linking one for each file took
+//! longer than building the tests.
 
 #[path = "../support/mod.rs"]
 mod support;
