@@ -94,7 +94,8 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(copybatch) G(copybatch3d) G(decompress) G(copyrest) \
     G(sparse) G(sparsemip) G(sparsemap) G(multicast) G(planes) \
     G(im2col) G(im2colwide) G(tensoraddress) G(graphics) G(gl) G(egl) G(vdpau) \
-    G(copyrows) G(memopflags) G(asyncfar) G(sharedwrap)
+    G(copyrows) G(memopflags) G(asyncfar) G(sharedwrap) \
+    G(peervmm) G(peerpool) G(peeralloc)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G

@@ -10,7 +10,7 @@ build probe -Wa,-I,"$here" "$here"/*.c
 build table "$here/procaddr/table.c"
 into "${3:-}"
 name=${4:-h200-580}
-parts='main texture cluster formats graph rest procaddr'
+parts='main texture cluster formats graph rest peers procaddr'
 if [ $# -gt 4 ]; then
     shift 4
     parts=$*
@@ -28,8 +28,9 @@ checkwrong checkown checkother sharecreate share sharefork sharepool poolprops p
 advise rangeattr prefetchbatch copybatch copybatch3d decompress copyrest sparse sparsemip sparsemap
 multicast planes im2col im2colwide tensoraddress graphics gl egl vdpau copyrows memopflags asyncfar
 sharedwrap'
+peers='peervmm peerpool peeralloc'
 of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
-others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph $rest)")
+others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph $rest $peers)")
 for part in $parts; do
     case $part in
     main) { echo "$header"; of "$others"; } >"$out/$name.txt" ;;
@@ -37,6 +38,7 @@ for part in $parts; do
     cluster) { echo "$header"; of "$cluster"; } >"$out/$name-cluster.txt" ;;
     formats) { echo "$header"; of "$formats"; } >"$out/$name-formats.txt" ;;
     graph) { echo "$header"; of "$graph"; } >"$out/$name-graph.txt" ;;
+    peers) { echo "$header"; of "$peers"; } >"$out/$name-peers.txt" ;;
     rest) { echo "$header"; of "$rest"; } >"$out/$name-rest.txt" ;;
     procaddr)
         { echo "$header"
