@@ -63,13 +63,17 @@ pub(crate) fn lower(
     Ok(state.func)
 }
 
-/// Whether an instruction can be lowered by itself.
-pub(crate) fn lowers(inst: &Inst, target: Target, lanes: u32) -> Result<Function> {
+/// Whether an instruction can be lowered by itself, in a mode.
+pub(crate) fn lowers(inst: &Inst, target: Target, lanes: u32, mode: Mode) -> Result<Function> {
     let mut state = Registers::new("one", lanes, target);
+    state.mode = mode;
     state.begin(false);
     state.func.slots.push(Slot { name: "scratch".to_owned(), size: 16, align: 16 });
     state.scratch = Some(0);
     state.instruction(inst)?;
+    if let Some(reason) = state.refused.take() {
+        return Err(reason);
+    }
     state.terminate(Terminator::Exit);
     state.ssa.seal(state.block);
     state.ssa.complete(&mut state.func);

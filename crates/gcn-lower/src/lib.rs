@@ -33,6 +33,7 @@ mod memory;
 mod mode;
 mod newer;
 mod operand;
+mod plain;
 mod registers;
 mod scalar;
 mod smem;
@@ -42,6 +43,7 @@ mod vector;
 
 pub use error::Error;
 pub use image::{IMAGE, Image, Variable, image};
+pub use plain::{Kinds, is_plain};
 
 use gcn::object::Kernel;
 use gcn::{CodeObject, Target};
@@ -64,7 +66,7 @@ pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<E
 /// # Errors
 /// Why it cannot.
 pub fn lowers(inst: &gcn::isa::Inst, target: Target, lanes: u32) -> Result<Function, String> {
-    entry::lowers(inst, target, lanes)
+    entry::lowers(inst, target, lanes, mode::Mode::default())
 }
 
 /// What a launch needs to know of a kernel.

@@ -21,7 +21,7 @@ const FLOATS: u32 = 0xff;
 const KEPT: u32 = 3;
 
 /// The register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Mode {
     bits: u32,
     /// IEEE mode, which excludes output modifiers.

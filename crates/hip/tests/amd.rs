@@ -392,6 +392,46 @@ fn a_kernel_that_cannot_run_is_told() {
     }
 }
 
+/// Of many kernels, which are lowered on demand, those that cannot run are told at load, too.
+#[test]
+fn many_kernels_are_lowered_on_demand() {
+    const NAME: &str = "many_kernels_are_lowered_on_demand";
+    if !ready() {
+        return;
+    }
+    let wrong = ["privileged", "unknown_mode", "nowhere"];
+    let settings = [("ANYWARP_HIP_ARCH", "gfx906"), ("ANYWARP_LOG", "error"), ("ANYWARP_CACHE_DIR", "")];
+    let Some(told) = told_by_process(NAME, &settings) else {
+        let (hip, mut module) = (hip(), 0);
+        let bytes = Object::of("many.hip", "gfx906", &["--no-gpu-bundle-output"]).bytes();
+        assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+        // The macro's output would be the test's.
+        std::io::Write::write_all(&mut std::io::stderr(), b"loaded\n").expect("standard error");
+        for name in wrong {
+            let mut found = 0;
+            let code = (hip.hipModuleGetFunction)(&mut found, module, c(name).as_ptr());
+            assert_eq!(code, NOT_SUPPORTED, "{name}");
+        }
+        let numbers: Box<[i32; 64]> = Box::new(std::array::from_fn(|i| i as i32));
+        let pointer = numbers.as_ptr() as P;
+        for name in ["add_10", "add_44", "add_23"] {
+            launch(&hip, function(&hip, module, name), [1, 1, 1], [64, 1, 1], 0, &[at(&pointer)]);
+        }
+        assert!(numbers.iter().enumerate().all(|(i, n)| *n == 77 + 4 * i as i32), "{numbers:?}");
+        let reals = Box::new([2.0f32; 64]);
+        let pointer = reals.as_ptr() as P;
+        for name in ["scale_14", "towards_zero"] {
+            launch(&hip, function(&hip, module, name), [1, 1, 1], [64, 1, 1], 0, &[at(&pointer)]);
+        }
+        assert_eq!(reals[63], 14.0, "rounded towards zero");
+        return;
+    };
+    let (at_load, _) = told.split_once("loaded").expect("the module is loaded");
+    for name in wrong {
+        assert!(at_load.lines().any(|line| line.contains(&format!("kernel `{name}`"))), "{name}: {told}");
+    }
+}
+
 /// Registered as by a program that hipcc has built: the device is the one that the program was built for.
 #[test]
 fn registered_code_decides_the_device() {

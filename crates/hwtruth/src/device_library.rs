@@ -16,9 +16,9 @@ const PLACES: [&str; 2] = ["/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/opt/roc
 const TARGETS: [(&str, u32); 4] = [("942", 9402), ("1100", 11000), ("1200", 12000), ("1201", 12001)];
 
 /// What bitcode for AMD's targets begins with.
-const HEAD: &str = r#"target datalayout = "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7"
-target triple = "amdgcn-amd-amdhsa"
-"#;
+const HEAD: &str = "target datalayout = \"e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-\
+                    i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-\
+                    v2048:2048-n32:64-S32-A5-G1-ni:7\"\ntarget triple = \"amdgcn-amd-amdhsa\"\n";
 
 /// The library, completed for all targets, in a folder that is deleted at the end.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-// Functions of the device library's libm, in double precision, on ordinary numbers and on patterns of bits, which
-// include infinities, NaNs and subnormals. The errors allowed are those of OpenCL C for the full profile.
+// Functions of the device library's libm, in double precision, on ordinary numbers and on patterns of bits,
+// which include infinities, NaNs and subnormals. The errors allowed are those of OpenCL C for the full profile.
 // run f64_sin grid=4 block=64
 // within 4
 // x: f64[256] = i * 0.37 - 47

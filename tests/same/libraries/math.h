@@ -34,8 +34,8 @@ static long double exact_cospi(long double x) { return exact_sinpi(fabsl(remaind
     static long double exact_##name(long double x, long double y) { return name##l(x, y); }
 EXACT_ONE(sin) EXACT_ONE(cos) EXACT_ONE(tan) EXACT_ONE(asin) EXACT_ONE(acos) EXACT_ONE(atan)
 EXACT_ONE(sinh) EXACT_ONE(cosh) EXACT_ONE(tanh) EXACT_ONE(asinh) EXACT_ONE(acosh) EXACT_ONE(atanh)
-EXACT_ONE(exp) EXACT_ONE(exp2) EXACT_ONE(expm1) EXACT_ONE(log) EXACT_ONE(log2) EXACT_ONE(log10) EXACT_ONE(log1p)
-EXACT_ONE(cbrt) EXACT_ONE(erf) EXACT_ONE(erfc) EXACT_ONE(tgamma)
+EXACT_ONE(exp) EXACT_ONE(exp2) EXACT_ONE(expm1) EXACT_ONE(log) EXACT_ONE(log2) EXACT_ONE(log10)
+EXACT_ONE(log1p) EXACT_ONE(cbrt) EXACT_ONE(erf) EXACT_ONE(erfc) EXACT_ONE(tgamma)
 EXACT_TWO(pow) EXACT_TWO(atan2) EXACT_TWO(hypot) EXACT_TWO(fmod) EXACT_TWO(remainder)
 
 #define ONE(name, type, bits) \

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use gcn::object::Kernel;
+use gcn::object::{Kernel, Metadata};
 use gcn::{CodeObject, Error};
 use wave::func::Terminator;
 use wave::verify::{Each, verify_functions};
@@ -146,10 +146,13 @@ fn for_each<T: Send + Sync>(
     slots.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// A large object, whose kernels are lowered on demand.
+/// From so many kernels on, an object's kernels are lowered on demand: most programs use few of them.
+const MANY: usize = 32;
+
+/// An object that is large or has many kernels, whose kernels are lowered on demand.
 struct Deferred {
-    name: String,
     bytes: Vec<u8>,
+    metadata: Arc<Metadata>,
     heads: Module,
     sizes: Vec<usize>,
 }
@@ -161,8 +164,8 @@ impl Deferred {
         wanted: impl Fn(usize, &Kernel) -> bool + Sync,
         each: Each,
     ) -> Result<Module, Vec<String>> {
-        let object = AmdObject { name: &self.name, bytes: &self.bytes };
-        let object = object.read().map_err(|error| vec![error.log])?;
+        let object = CodeObject::read_again(&self.bytes, Arc::clone(&self.metadata));
+        let object = object.map_err(|error| vec![error.to_string()])?;
         let made: Vec<OnceLock<Result<Function, String>>> =
             object.kernels.iter().map(|_| OnceLock::new()).collect();
         each(made.len(), &|n| {
@@ -238,15 +241,20 @@ impl Frontend for AmdObject<'_> {
         let (mut module, variables) = self.heads(&object)?;
         let (major, minor, _) = object.target.target.version();
         let targets = (0..object.kernels.len() as u32).map(|n| (FuncId(n), major * 10 + minor)).collect();
-        let deferred = share::is_large(self.bytes.len());
-        // Large objects are only decoded now.
+        let large = share::is_large(self.bytes.len());
+        let deferred = large || object.kernels.len() >= MANY;
+        let kinds = gcn_lower::Kinds::default();
+        // Large objects are only decoded now; of many kernels those are lowered that may be refused.
         let made = for_each(threads, &object.kernels, |kernel| {
-            if deferred {
-                let of = |e: gcn_lower::Error| (e.address, e.message);
-                let decoded = gcn_lower::decode(&object, kernel);
-                return decoded.map(|()| None).map_err(|errors| errors.into_iter().map(of).collect());
+            let of = |e: gcn_lower::Error| (e.address, e.message);
+            let told = |errors: Vec<gcn_lower::Error>| errors.into_iter().map(of).collect::<Vec<_>>();
+            if large {
+                return gcn_lower::decode(&object, kernel).map(|()| None).map_err(told);
             }
-            lowered(&module, &object, kernel).map(Some)
+            if deferred && gcn_lower::is_plain(&object, kernel, &kinds).map_err(told)? {
+                return Ok(None);
+            }
+            lowered(&module, &object, kernel).map(|function| (!deferred).then_some(function))
         });
         let (mut refused, mut findings) = (HashMap::new(), Vec::new());
         for (n, (kernel, made)) in object.kernels.iter().zip(made).enumerate() {
@@ -271,8 +279,8 @@ impl Frontend for AmdObject<'_> {
         }
         let lowered = if deferred {
             let sizes = object.kernels.iter().map(|k| object.code(k).map_or(0, <[u8]>::len)).collect();
-            let (name, bytes) = (self.name.to_owned(), self.bytes.to_owned());
-            Lowered::Later(Box::new(Deferred { name, bytes, heads: module, sizes }))
+            let (bytes, metadata) = (self.bytes.to_owned(), Arc::clone(&object.metadata));
+            Lowered::Later(Box::new(Deferred { bytes, metadata, heads: module, sizes }))
         } else {
             Lowered::Whole(module)
         };

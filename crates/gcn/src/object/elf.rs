@@ -1,6 +1,7 @@
 //! Reads the ELF file: header, sections, symbols, relocations, notes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use object::LittleEndian as LE;
 use object::elf::{self, FileHeader64};
@@ -385,21 +386,21 @@ fn kernels_2(object: &CodeObject) -> Result<Vec<Kernel>, Error> {
 }
 
 /// Reads the whole file.
-pub(super) fn read(bytes: &[u8]) -> Result<CodeObject<'_>, Error> {
+pub(super) fn read(bytes: &[u8], known: Option<Arc<Metadata>>) -> Result<CodeObject<'_>, Error> {
     let Head { version, target, flags, file } = header(bytes)?;
     let table = file.sections(LE, bytes).map_err(|e| malformed("the section table", e))?;
     let mut found = symbols(file, &table, bytes, elf::SHT_SYMTAB, ".symtab")?;
     if found.is_empty() {
         found = symbols(file, &table, bytes, elf::SHT_DYNSYM, ".dynsym")?;
     }
-    let mut metadata = None;
+    let mut metadata = known.map(Ok);
     notes(file, bytes, &mut |name, kind, desc| {
         let read: fn(&[u8]) -> Result<Metadata, Error> = match (name, kind) {
             (b"AMDGPU", NOTE_METADATA) if version > 2 => Metadata::read,
             (b"AMD", NOTE_V2_METADATA) if version == 2 => version_2::metadata,
             _ => return,
         };
-        metadata.get_or_insert_with(|| read(desc));
+        metadata.get_or_insert_with(|| read(desc).map(Arc::new));
     })?;
     let mut object = CodeObject {
         version,
@@ -408,7 +409,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<CodeObject<'_>, Error> {
         sections: sections(&table, bytes)?,
         symbols: found,
         relocations: relocations(file, &table, bytes)?,
-        metadata: metadata.unwrap_or_else(|| Ok(Metadata::default()))?,
+        metadata: metadata.unwrap_or_else(|| Ok(Arc::default()))?,
         kernels: Vec::new(),
     };
     object.kernels = if version == 2 { kernels_2(&object)? } else { kernels(&object)? };

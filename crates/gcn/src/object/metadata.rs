@@ -109,12 +109,21 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The value of a map's member with this key.
+    fn value(&self, key: &str) -> Result<Option<&'a Value>, Error> {
+        let Value::Map(members) = self.value else { return Err(self.wrong("a map")) };
+        Ok(members.iter().find(|(k, _)| k.as_str() == Some(key)).map(|(_, value)| value))
+    }
+
+    /// A member's value with its path, which costs more than most values: without an error it is not needed.
+    fn member(&self, key: &str, value: &'a Value) -> Node<'a> {
+        let path = if self.path == TOP { key.to_owned() } else { format!("{}{key}", self.path) };
+        Node { value, path }
+    }
+
     /// The member of a map with this key.
     pub(super) fn get(&self, key: &str) -> Result<Option<Node<'a>>, Error> {
-        let Value::Map(members) = self.value else { return Err(self.wrong("a map")) };
-        let found = members.iter().find(|(k, _)| k.as_str() == Some(key));
-        let path = if self.path == TOP { key.to_owned() } else { format!("{}{key}", self.path) };
-        Ok(found.map(|(_, value)| Node { value, path }))
+        Ok(self.value(key)?.map(|value| self.member(key, value)))
     }
 
     pub(super) fn items(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, Error> {
@@ -133,11 +142,32 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn text_at(&self, key: &str) -> Result<String, Error> {
-        self.get(key)?.map_or(Ok(String::new()), |n| n.text())
+        match self.value(key)? {
+            None => Ok(String::new()),
+            Some(value) => match value.as_str() {
+                Some(text) => Ok(text.to_owned()),
+                None => self.member(key, value).text(),
+            },
+        }
     }
 
     pub(super) fn number_at(&self, key: &str) -> Result<u32, Error> {
-        self.get(key)?.map_or(Ok(0), |n| n.number())
+        match self.value(key)? {
+            None => Ok(0),
+            Some(value) => match value.as_u64().and_then(|n| u32::try_from(n).ok()) {
+                Some(number) => Ok(number),
+                None => self.member(key, value).number(),
+            },
+        }
+    }
+
+    /// A number and a text that must exist.
+    fn needed_number(&self, key: &str) -> Result<u32, Error> {
+        if self.value(key)?.is_some() { self.number_at(key) } else { self.needed(key)?.number() }
+    }
+
+    fn needed_text(&self, key: &str) -> Result<String, Error> {
+        if self.value(key)?.is_some() { self.text_at(key) } else { self.needed(key)?.text() }
     }
 
     /// Booleans are integers in older metadata.
@@ -164,9 +194,9 @@ fn argument(node: Node) -> Result<Argument, Error> {
     Ok(Argument {
         name: node.text_at(".name")?,
         type_name: node.text_at(".type_name")?,
-        offset: node.needed(".offset")?.number()?,
-        size: node.needed(".size")?.number()?,
-        kind: node.needed(".value_kind")?.text()?,
+        offset: node.needed_number(".offset")?,
+        size: node.needed_number(".size")?,
+        kind: node.needed_text(".value_kind")?,
         address_space: node.text_at(".address_space")?,
         pointee_align: node.number_at(".pointee_align")?,
     })

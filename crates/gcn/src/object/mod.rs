@@ -9,6 +9,8 @@ pub use descriptor::{Field, KernelDescriptor, SIZE as DESCRIPTOR_SIZE};
 pub use elf::{Relocation, Section, Symbol, SymbolKind};
 pub use metadata::{Argument, KernelMetadata, Metadata};
 
+use std::sync::Arc;
+
 use crate::target::TargetId;
 
 /// Why a code object cannot be used.
@@ -63,7 +65,7 @@ pub struct CodeObject<'a> {
     /// Its relocations.
     pub relocations: Vec<Relocation>,
     /// Its metadata.
-    pub metadata: Metadata,
+    pub metadata: Arc<Metadata>,
     /// Its kernels, by address.
     pub kernels: Vec<Kernel>,
 }
@@ -75,7 +77,15 @@ impl<'a> CodeObject<'a> {
     /// [`Error::Foreign`] if the bytes are something else, [`Error::Malformed`] with the place if they break
     /// the format's rules, [`Error::Unsupported`] for targets and versions that are not read.
     pub fn read(bytes: &'a [u8]) -> Result<CodeObject<'a>, Error> {
-        elf::read(bytes)
+        elf::read(bytes, None)
+    }
+
+    /// Reads a code object again, with its metadata, which take most of the time.
+    ///
+    /// # Errors
+    /// As [`CodeObject::read`].
+    pub fn read_again(bytes: &'a [u8], metadata: Arc<Metadata>) -> Result<CodeObject<'a>, Error> {
+        elf::read(bytes, Some(metadata))
     }
 
     /// The target of a code object, from its header alone.

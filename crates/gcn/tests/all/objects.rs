@@ -170,7 +170,9 @@ fn version_2_names_its_target_in_a_note() {
 #[test]
 fn version_2_has_yaml() {
     let read_text = |text: &str| {
-        CodeObject::read(&notes_of_version_2(6, text)).map(|o| o.metadata).map_err(|e| e.to_string())
+        CodeObject::read(&notes_of_version_2(6, text))
+            .map(|o| (*o.metadata).clone())
+            .map_err(|e| e.to_string())
     };
     let text = "---\nVersion: [ 1, 0 ]\nPrintf:\n  - '1:1:4:it''s %d\\n'\n  - \"2:0:a\\tb\"\n";
     let printf = read_text(text).expect("metadata").printf;

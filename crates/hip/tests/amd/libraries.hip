@@ -1,5 +1,5 @@
 // Kernels that call AMD's device library: memory, output, and barriers of grids. Without HIP's headers, whose
-// `malloc`, `assert` and groups are made of the same functions. MEMORY, OUTPUT or MEETINGS choose a part, since
+// `malloc`, `assert` and groups use the same functions. MEMORY, OUTPUT or MEETINGS choose a part, since
 // other kernels of a module are compiled beside those that are launched.
 typedef unsigned long word;
 #define GLOBAL extern "C" __attribute__((global))

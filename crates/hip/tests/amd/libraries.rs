@@ -1,5 +1,5 @@
-//! Programs that use AMD's device library: memory for `malloc`, `printf`, `assert`, and barriers of grids, also
-//! of grids on several devices. The kernels are `libraries.hip`; the library is Debian's.
+//! Programs that use AMD's device library: memory for `malloc`, `printf`, `assert`, and barriers of grids,
+//! also of grids on several devices. The kernels are `libraries.hip`; the library is Debian's.
 
 use std::ptr::null;
 
