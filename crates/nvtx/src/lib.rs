@@ -17,7 +17,7 @@ use attributes::{Attributes, narrow, wide};
 use host::options::Reading;
 use libc::wchar_t;
 use ranges::Domain;
-use table::{Module, Slot};
+use table::{Functions, Slot};
 
 /// What functions return that fail: the levels of ranges begin with 0.
 const FAILED: c_int = -1;
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn InitializeInjectionNvtx2(get: Option<GetExportTable>) -
             return 0;
         }
         // SAFETY: the caller passes NVTX's function, and the rows have the types of their numbers' functions.
-        unsafe { table::fill(get, &[(Module::Core, CORE), (Module::Domains, DOMAINS)]).into() }
+        unsafe { table::fill(get, &[(Functions::Core, CORE), (Functions::Domains, DOMAINS)]).into() }
     })
 }
 

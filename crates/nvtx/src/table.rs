@@ -10,7 +10,7 @@ pub type Slot = extern "C" fn();
 /// `NvtxCallbackModule`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Module {
+pub enum Functions {
     /// The functions of version 1.
     Core = 1,
     /// Those with domains.
@@ -35,7 +35,7 @@ struct Callbacks {
 ///
 /// # Safety
 /// `get` is NVTX's function, and each row has the function of its number.
-pub unsafe fn fill(get: GetExportTable, modules: &[(Module, &[(c_uint, Slot)])]) -> bool {
+pub unsafe fn fill(get: GetExportTable, modules: &[(Functions, &[(c_uint, Slot)])]) -> bool {
     // SAFETY: NVTX gives null or the structure.
     let Some(callbacks) = (unsafe { get(CALLBACKS).cast::<Callbacks>().as_ref() }) else { return false };
     let Some(table) = callbacks.table.filter(|_| callbacks.size >= size_of::<Callbacks>()) else {

@@ -28,9 +28,9 @@
 //!   generates the enums [`Opcode`] and [`Modifier`] and a table of forms. `check` compares each instruction
 //!   with the forms of its opcode: modifiers, operands, register types, PTX version and target. To add an
 //!   instruction, add a line there.
-//! - Time is linear in the text, recursion is bounded, and no input panics; `tests/robust.rs` and the fuzz
-//!   target `ptx_parse` check this. `tests/hardware.rs` compares with the texts that the hardware's driver
-//!   accepted and refused.
+//! - Time is linear in the text, recursion is bounded, and no input panics; `tests/all/robust.rs` and the
+//!   fuzz target `ptx_parse` check this. `tests/all/hardware.rs` compares with the texts that the hardware's
+//!   driver accepted and refused.
 //!
 //! **Invariant**: this crate knows the text and its rules. It knows neither what an instruction computes nor
 //! any other crate of the workspace.

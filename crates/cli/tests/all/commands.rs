@@ -1,5 +1,6 @@
 //! Runs the command as people do: `cmd/*.trycmd` contain invocations with their expected output.
-//! `TRYCMD=overwrite cargo test -p cli` accepts new output; read the diff before you commit it.
+//! `TRYCMD=overwrite cargo test -p cli --test all commands::` accepts new output; read the diff before you
+//! commit it.
 
 /// Runs cases with the given cache folder.
 fn cases(cache: &str, names: &[&str]) {

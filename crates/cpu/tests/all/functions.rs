@@ -19,7 +19,7 @@ fn sampled(sums: usize, engine: Engine) -> Vec<usize> {
     let edges =
         [0, 7, 8, 0x3ef, 0x3f7, 0x3f8, 0x42e, 0x7e8, 0x7ef, 0x7f7, 0x7f8, 0x808, 0xbf7, 0xbf8, 0xc2f, 0xfff];
     match engine {
-        // A sum of 2^20 results takes long; `tests/hardware.rs` covers 2,048 operands of each form.
+        // A sum of 2^20 results takes long; `hardware.rs` covers 2,048 operands of each form.
         Engine::Interpreter => (0..sums).take(usize::from(sums == 1)).collect(),
         Engine::Compiled => {
             let mut list: Vec<usize> =
