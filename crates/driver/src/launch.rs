@@ -121,11 +121,12 @@ pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream:
 
 /// Fails if a cooperative launch needs more multiprocessors than the stream's share.
 pub(crate) fn check_share(function: &Function, config: &Config, stream: &Arc<Stream>) -> Result<()> {
+    if !config.cooperative {
+        return Ok(());
+    }
     match green::share_of(stream) {
-        Some(green) if config.cooperative => {
-            check_resident(function, config, u64::from(green.resource.count))
-        }
-        _ => Ok(()),
+        Some(green) => check_resident(function, config, u64::from(green.resource.count)),
+        None => Ok(()),
     }
 }
 

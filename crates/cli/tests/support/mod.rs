@@ -4,12 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The command. Not every test uses it.
-#[allow(dead_code, reason = "not every test that includes this file uses it")]
+/// The command.
 pub const ANYWARP: &str = env!("CARGO_BIN_EXE_anywarp");
 
-/// The repository. Not every test uses it.
-#[allow(dead_code, reason = "not every test that includes this file uses it")]
+/// The repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -31,8 +29,7 @@ impl Drop for Folder {
     }
 }
 
-/// Runs `command`, which must succeed, and returns its output. Not every test uses it.
-#[allow(dead_code, reason = "not every test that includes this file uses it")]
+/// Runs `command`, which must succeed, and returns its output.
 pub fn succeed(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().expect("the program starts");
     let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));

@@ -150,7 +150,13 @@ pub fn json(processes: &[Process], start: u64) -> String {
                     if slice.category == MARK {
                         let ts = microseconds(slice.from.saturating_sub(start));
                         return json!({
-                            "ph": "i", "s": "t", "pid": process.id, "tid": track, "ts": ts, "name": slice.name, "cat": MARK,
+                            "ph": "i",
+                            "s": "t",
+                            "pid": process.id,
+                            "tid": track,
+                            "ts": ts,
+                            "name": slice.name,
+                            "cat": MARK,
                         });
                     }
                     json!({
