@@ -156,10 +156,10 @@ fn closing(source: &Source<'_>, open: usize) -> Option<usize> {
     loop {
         source.step();
         let token = source.token(at)?;
-        if !source.together(at, open) {
-            return None;
-        }
         match token.kind {
+            // The caller reports directives between the brackets.
+            _ if token.directive != 0 && source.token(open)?.directive == 0 => {}
+            _ if !source.together(at, open) => return None,
             TokenKind::Punct(b'(' | b'[' | b'{') => at = source.partner(at)?,
             TokenKind::Punct(b';' | b'}' | b')' | b']') | TokenKind::LaunchOpen => return None,
             TokenKind::Punct(b'>') => {

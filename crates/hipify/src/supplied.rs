@@ -108,41 +108,45 @@ fn after_includes(source: &Source<'_>, uses: &[usize], limit: usize) -> Option<u
             included |= source.together(at, at + 1)
                 && (source.is_word(at + 1, "include") || source.is_word(at + 1, "include_next"));
         }
+        // Not after a line that a raw string continues.
+        included &= token.directive == 0 || token.kind != TokenKind::Text;
         let ends = token.directive != 0 && !source.together(at, at + 1);
         if ends && included && walk.braces == 0 && walk.common(&branches) == walk.blocks.len() {
             (found, included) = (Some(token.end as usize), false);
         }
     }
-    found.map(|end| line_end(source.text, end))
+    found.and_then(|end| line_end(source.text, end))
 }
 
-/// The offset after the line end that ends the directive whose last token ends at `at`.
-fn line_end(text: &[u8], mut at: usize) -> usize {
+/// The offset after the line end that ends the directive whose last token ends at `at`. `None` in a comment
+/// that does not end.
+fn line_end(text: &[u8], mut at: usize) -> Option<usize> {
     let starts = |at: usize, what: &[u8]| text.get(at..).is_some_and(|rest| rest.starts_with(what));
     let find = |from: usize, what: &[u8]| {
         let place = text.get(from..).unwrap_or(&[]).windows(what.len()).position(|bytes| bytes == what);
-        place.map_or(text.len(), |place| from + place)
+        place.map(|place| from + place)
     };
     while at < text.len() {
         at = match text.get(at) {
-            Some(b'\n') => return at + 1,
+            Some(b'\n') => return Some(at + 1),
             Some(b'\\') if starts(at, b"\\\n") => at + 2,
             Some(b'\\') if starts(at, b"\\\r\n") => at + 3,
             // A comment of several lines does not end the directive.
-            Some(b'/') if starts(at, b"/*") => find(at + 2, b"*/").saturating_add(2).min(text.len()),
+            Some(b'/') if starts(at, b"/*") => find(at + 2, b"*/")? + 2,
             Some(b'/') if starts(at, b"//") => {
                 // A splice continues the comment.
-                let mut end = find(at, b"\n");
+                let newline = |from: usize| find(from, b"\n").unwrap_or(text.len());
+                let mut end = newline(at);
                 while end > 0 && (text.get(end - 1) == Some(&b'\\') || end > 1 && starts(end - 2, b"\\\r\n"))
                 {
-                    end = if end < text.len() { find(end + 1, b"\n") } else { break };
+                    end = if end < text.len() { newline(end + 1) } else { break };
                 }
                 end
             }
             _ => at + 1,
         };
     }
-    text.len()
+    Some(text.len())
 }
 
 /// The offset for the definitions of functions that are used at `uses`, in order, and whether they need the

@@ -152,6 +152,7 @@ impl Translator<'_, '_> {
         }
         let mut seen = Vec::new();
         self.included = includes::rewrite(
+            self.source,
             self.directives,
             (self.target(), self.rocm()),
             &mut self.edits,

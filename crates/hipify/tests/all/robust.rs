@@ -169,6 +169,8 @@ fn hostile_texts_are_no_more_work() {
         "half2 a,",
         ")",
         "a<b,",
+        "}\n#include <cuda.h>\n",
+        "}\n#include <cuda.h>\n#include <cuda.h>\n",
     ] {
         let steps = |times: usize| run(piece.repeat(times).as_bytes(), &options).steps;
         let (one, many) = (steps(4000), steps(32000));
