@@ -3,7 +3,7 @@
 /// How a function behaves during stream capture, when work submitted to the stream becomes a graph node
 /// instead of running. The second column of [`api!`](crate::api!).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capture {
+pub enum CaptureBehaviour {
     /// It is not captured and does not affect a capture.
     Legal,
     /// It submits work to a stream. If that stream is capturing, the work becomes a node.
@@ -18,9 +18,9 @@ pub enum Capture {
 }
 
 /// Functions by name, with their behaviour during stream capture.
-pub type Captures = &'static [(&'static str, Capture)];
+pub type Captures = &'static [(&'static str, CaptureBehaviour)];
 
-/// Defines functions. A row holds a precondition, the behaviour during capture ([`Capture`]), names,
+/// Defines functions. A row holds a precondition, the behaviour during capture ([`CaptureBehaviour`]), names,
 /// arguments and a body. A second name after `/` is the variant for which a null stream is the per-thread
 /// stream; the variable between the bars tells the body which of the two was called.
 ///
@@ -32,7 +32,7 @@ macro_rules! api {
     ($($(#[$meta:meta])* $need:ident $capture:ident fn $($name:ident)/+ ($($arg:ident: $ty:ty),* $(,)?) $(|$own:ident|)? $body:block)*) => {
         /// The behaviour of this module's functions during stream capture.
         pub(crate) const CAPTURES: $crate::Captures =
-            &[$($((stringify!($name), $crate::Capture::$capture)),+),*];
+            &[$($((stringify!($name), $crate::CaptureBehaviour::$capture)),+),*];
         $($crate::api_one!([$(#[$meta])*] $need $capture [$($name)+] ($($arg: $ty),*) [$($own)?] $body);)*
     };
 }
@@ -72,7 +72,7 @@ macro_rules! api_fn {
                 crate::abi::enter(
                     stringify!($name),
                     crate::abi::Need::$need,
-                    $crate::Capture::$capture,
+                    $crate::CaptureBehaviour::$capture,
                     &[$((stringify!($arg), &$arg as &dyn std::fmt::Debug)),*],
                     || { $($before)* $body },
                 )
@@ -87,13 +87,13 @@ macro_rules! api_fn {
 macro_rules! captures {
     ($($module:ident)*) => {
         /// All implemented functions, with their behaviour during stream capture.
-        pub fn captures() -> impl Iterator<Item = (&'static str, $crate::Capture)> {
+        pub fn captures() -> impl Iterator<Item = (&'static str, $crate::CaptureBehaviour)> {
             [$($module::CAPTURES),*].into_iter().flatten().copied()
         }
 
         /// The behaviour of a function during stream capture; `None` if it does not exist or is not
         /// implemented.
-        pub fn capture_behaviour(name: &str) -> Option<$crate::Capture> {
+        pub fn capture_behaviour(name: &str) -> Option<$crate::CaptureBehaviour> {
             captures().find(|row| row.0 == name).map(|row| row.1)
         }
     };

@@ -17,7 +17,7 @@ pub mod pointer;
 pub mod texture;
 pub mod types;
 
-pub use api::{Capture, Captures};
+pub use api::{CaptureBehaviour, Captures};
 pub use guard::{named_once, run};
 pub use layout::Field;
 pub use place::{In, Out, Text, bytes_at};

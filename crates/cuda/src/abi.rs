@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::fmt::Debug;
 
-use capi::Capture;
+use capi::CaptureBehaviour;
 pub use capi::{In, Out, Text, bytes_at};
 use driver::history::{self, Severity};
 use driver::{Error, Result, checkpoint, context, stream};
@@ -61,12 +61,13 @@ pub fn check(need: Need) -> Result<()> {
 pub fn enter(
     name: &str,
     need: Need,
-    capture: Capture,
+    capture: CaptureBehaviour,
     args: &[(&str, &dyn Debug)],
     body: impl FnOnce() -> Result<()>,
 ) -> CUresult {
     let code = capi::run(name, args, Error::Unknown.code(), error_name, || {
-        let allowed = || if capture == Capture::Unsafe { stream::capture::check_unsafe() } else { Ok(()) };
+        let allowed =
+            || if capture == CaptureBehaviour::Unsafe { stream::capture::check_unsafe() } else { Ok(()) };
         check(need).and_then(|()| allowed()).and_then(|()| body()).err().map_or(0, Error::code)
     });
     if code != 0 && code != Error::NotReady.code() {

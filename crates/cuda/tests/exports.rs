@@ -4,7 +4,7 @@ mod library;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use capi::Capture::{self, Appends, Invalidates, Legal, Unsafe};
+use capi::CaptureBehaviour::{self, Appends, Invalidates, Legal, Unsafe};
 use cuda::api::{capture_behaviour, captures};
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSymbol};
@@ -39,7 +39,7 @@ fn is_called_libcuda_so_1() {
     assert_eq!(strings.get(soname), Ok(&b"libcuda.so.1"[..]));
 }
 
-fn rows() -> BTreeMap<&'static str, Capture> {
+fn rows() -> BTreeMap<&'static str, CaptureBehaviour> {
     let rows: BTreeMap<_, _> = captures().collect();
     assert_eq!(rows.len(), captures().count(), "no function has two rows");
     rows

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::fmt::Debug;
 
-use capi::Capture;
+use capi::CaptureBehaviour;
 pub use capi::{In, Out, Text, bytes_at};
 
 use crate::{Error, Result, current, error};
@@ -50,7 +50,7 @@ fn check(need: Need) -> Result<()> {
 pub fn enter(
     name: &str,
     need: Need,
-    _capture: Capture,
+    _capture: CaptureBehaviour,
     args: &[(&str, &dyn Debug)],
     body: impl FnOnce() -> Result<()>,
 ) -> Code {

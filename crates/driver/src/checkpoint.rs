@@ -12,7 +12,7 @@ use crate::context;
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::stream;
-use other::{Other, Step};
+use other::{Other, Transition};
 
 /// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Target {
     /// [`Error::IllegalState`]: it is in another state than the step begins with. [`Error::NotReady`]: the
     /// work did not end in time. [`Error::NotPermitted`]: the caller is a host function of a stream.
     /// [`Error::OperatingSystem`]: the process has ended.
-    pub fn change(&self, step: Step, limit: Option<Duration>) -> Result<()> {
+    pub fn change(&self, step: Transition, limit: Option<Duration>) -> Result<()> {
         match self {
             Target::Own => change_to(step, limit, None),
             Target::Other(other) => other.ask(step, limit),
@@ -112,12 +112,12 @@ impl Target {
 }
 
 /// Changes the state of this process. `withdrawn`: whether another process that asked for it has given up.
-fn change_to(step: Step, limit: Option<Duration>, withdrawn: Option<&dyn Fn() -> bool>) -> Result<()> {
+fn change_to(step: Transition, limit: Option<Duration>, withdrawn: Option<&dyn Fn() -> bool>) -> Result<()> {
     match step {
-        Step::Lock => lock_process(limit, withdrawn),
-        Step::Checkpoint => change(State::Locked, State::Checkpointed),
-        Step::Restore => change(State::Checkpointed, State::Locked),
-        Step::Unlock => change(State::Locked, State::Running),
+        Transition::Lock => lock_process(limit, withdrawn),
+        Transition::Checkpoint => change(State::Locked, State::Checkpointed),
+        Transition::Restore => change(State::Checkpointed, State::Locked),
+        Transition::Unlock => change(State::Locked, State::Running),
     }
 }
 

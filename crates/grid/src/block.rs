@@ -10,7 +10,7 @@ use wave::cluster::ClusterLanes;
 use wave::op::BarMode;
 
 use crate::job::Job;
-use crate::memory::{Region, Windows};
+use crate::memory::{GuardedPages, Windows};
 
 const SYNC: u32 = BarMode::Sync as u32;
 const ARRIVE: u32 = BarMode::Arrive as u32;
@@ -30,7 +30,7 @@ const OVERREAD: usize = 512;
 
 /// The result of a block's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Turn {
     /// All its warps have ended.
     Done,
     /// Warps have stopped so that others may run. `moved`: something else happened as well. `sleep`:
@@ -56,11 +56,11 @@ pub(crate) struct Resident {
     pub barriers: Barriers,
     /// The block's lanes at the cluster's barrier.
     pub cluster: ClusterLanes,
-    frames: Option<Region>,
-    shared: Option<Region>,
+    frames: Option<GuardedPages>,
+    shared: Option<GuardedPages>,
     /// The shared memory of a whole cluster, if this is its first block.
     windows: Option<Windows>,
-    local: Option<Region>,
+    local: Option<GuardedPages>,
     /// Warps that have not ended, in order; used while all of them stop at the same barriers.
     order: [u8; MAX_WARPS],
     active: usize,
@@ -74,12 +74,16 @@ pub(crate) struct Resident {
     pub current: AtomicU32,
 }
 
-fn grown(slot: &mut Option<Region>, size: usize, make: fn(usize) -> Option<Region>) -> Option<*mut u8> {
+fn grown(
+    slot: &mut Option<GuardedPages>,
+    size: usize,
+    make: fn(usize) -> Option<GuardedPages>,
+) -> Option<*mut u8> {
     if slot.as_ref().is_none_or(|r| r.size() < size) {
         *slot = None;
         *slot = Some(make(size)?);
     }
-    slot.as_ref().map(Region::start)
+    slot.as_ref().map(GuardedPages::start)
 }
 
 impl Resident {
@@ -124,7 +128,7 @@ impl Resident {
 
     /// Bytes of address space in use.
     pub(crate) fn footprint(&self) -> usize {
-        let regions = [&self.frames, &self.shared, &self.local].into_iter().flatten().map(Region::size);
+        let regions = [&self.frames, &self.shared, &self.local].into_iter().flatten().map(GuardedPages::size);
         regions.sum::<usize>() + self.windows.as_ref().map_or(0, Windows::size)
     }
 
@@ -161,7 +165,7 @@ impl Resident {
         }
         let window = (shared as usize).checked_add(OVERREAD)?;
         let base = match (launch.cluster, cluster) {
-            (None, _) => grown(&mut self.shared, window, Region::window)?,
+            (None, _) => grown(&mut self.shared, window, GuardedPages::window)?,
             (Some(_), None) => self.cluster_shared(job.cluster, window)?,
             (Some(_), Some(first)) => first,
         };
@@ -172,7 +176,7 @@ impl Resident {
             // For whole warps: code may access the memory of lanes that do not exist.
             _ => {
                 let whole = threads.checked_next_multiple_of(code.width().lanes())?;
-                grown(&mut self.local, local.checked_mul(whole)?, Region::new)?
+                grown(&mut self.local, local.checked_mul(whole)?, GuardedPages::new)?
             }
         };
         block.params = launch.params.as_ptr();
@@ -196,7 +200,7 @@ impl Resident {
             return Some(());
         }
         let frame = code.frame_size().checked_next_multiple_of(FRAME_ALIGN)?;
-        let frames = grown(&mut self.frames, frame.checked_mul(job.warps as usize)?, Region::new)?;
+        let frames = grown(&mut self.frames, frame.checked_mul(job.warps as usize)?, GuardedPages::new)?;
         let block: *const BlockCtx = &raw const self.block;
         self.warps.clear();
         self.warps.extend((0..job.warps).map(|index| WarpCtx {
@@ -285,11 +289,11 @@ impl Resident {
     /// # Safety
     /// The block has been prepared and started for this job, whose memory is valid. `in_code` belongs to the
     /// gate on whose stack this runs.
-    pub(crate) unsafe fn step(&mut self, in_code: &AtomicBool, job: &Job) -> Step {
+    pub(crate) unsafe fn step(&mut self, in_code: &AtomicBool, job: &Job) -> Turn {
         loop {
             while self.together {
                 if job.has_failed() {
-                    return Step::Stopped;
+                    return Turn::Stopped;
                 }
                 // SAFETY: the same contract.
                 if let Some(end) = unsafe { self.sweep(in_code, job) } {
@@ -297,7 +301,7 @@ impl Resident {
                 }
             }
             if job.has_failed() {
-                return Step::Stopped;
+                return Turn::Stopped;
             }
             // SAFETY: the same contract.
             if let Some(end) = unsafe { self.round(in_code, job) } {
@@ -311,7 +315,7 @@ impl Resident {
     ///
     /// # Safety
     /// Same as for `step`.
-    unsafe fn sweep(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Step> {
+    unsafe fn sweep(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Turn> {
         let code = job.launch.code;
         let (mut kept, mut at, mut begin) = (0usize, (0u32, SYNC), 0);
         let (mut trues, mut lanes) = (0u32, 0u32);
@@ -373,7 +377,7 @@ impl Resident {
         }
         self.active = kept;
         if kept == 0 {
-            return Some(Step::Done);
+            return Some(Turn::Done);
         }
         let (id, mode) = at;
         if mode != SYNC {
@@ -393,12 +397,12 @@ impl Resident {
     /// `index`.
     #[cold]
     #[inline(never)]
-    fn part(&mut self, job: &Job, index: usize, stop: Stop, kept: usize) -> Option<Step> {
+    fn part(&mut self, job: &Job, index: usize, stop: Stop, kept: usize) -> Option<Turn> {
         self.together = false;
         for k in 0..kept {
             let arrived = usize::from(*self.order.get(k)?);
             if let Err(invalid) = self.barriers.arrive(&mut self.warps, arrived) {
-                return Some(Step::Invalid(arrived as u32, invalid));
+                return Some(Turn::Invalid(arrived as u32, invalid));
             }
         }
         // A yield that the round does not see only costs another turn of the same warp.
@@ -407,19 +411,19 @@ impl Resident {
 
     /// Handles one stop of warp `index`, whose live lanes were `before`. Returns whether anything other than
     /// a yield happened.
-    fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u64) -> Result<bool, Step> {
+    fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u64) -> Result<bool, Turn> {
         let Some(warp) = self.warps.get_mut(index) else { return Ok(false) };
         if stop == Stop::Done {
             Self::end_warp(&mut self.begun, warp, job);
         }
         let exits = warp.live != before;
         match stop {
-            Stop::Fault => return Err(Step::Fault(index as u32)),
+            Stop::Fault => return Err(Turn::Fault(index as u32)),
             Stop::Barrier if warp.bar_mode == CLUSTER_ARRIVE => self.cluster.arrive(warp, index),
             Stop::Barrier if warp.bar_mode == CLUSTER_WAIT => self.cluster.wait(warp, index),
             Stop::Barrier => {
                 let arrived = self.barriers.arrive(&mut self.warps, index);
-                arrived.map_err(|invalid| Step::Invalid(index as u32, invalid))?;
+                arrived.map_err(|invalid| Turn::Invalid(index as u32, invalid))?;
             }
             Stop::Done | Stop::Yield => {}
         }
@@ -433,7 +437,7 @@ impl Resident {
     ///
     /// # Safety
     /// Same as for `step`.
-    unsafe fn round(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Step> {
+    unsafe fn round(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Turn> {
         let code = job.launch.code;
         let (mut ran, mut moved, mut yields, mut sleep) = (false, false, 0, u32::MAX);
         for index in 0..self.warps.len() {
@@ -464,13 +468,13 @@ impl Resident {
             }
         }
         if self.warps.iter().all(|w| w.live == 0) {
-            return Some(Step::Done);
+            return Some(Turn::Done);
         }
         if !ran {
-            return Some(if self.cluster.is_waiting() { Step::Waiting } else { Step::Deadlock });
+            return Some(if self.cluster.is_waiting() { Turn::Waiting } else { Turn::Deadlock });
         }
         if yields != 0 {
-            return Some(Step::Yielded { moved, sleep: if moved { 0 } else { sleep } });
+            return Some(Turn::Yielded { moved, sleep: if moved { 0 } else { sleep } });
         }
         if self.barriers.is_idle() && !self.cluster.is_waiting() {
             self.gather();

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
 use crate::fork;
-use crate::memory::Region;
+use crate::memory::GuardedPages;
 
 /// Inaccessible bytes below the stack: more than any function's frame.
 const STACK_GUARD: usize = 1 << 20;
@@ -125,7 +125,7 @@ fn thread_number() -> i32 {
 /// A stack, and the data that the signal handler needs to leave it.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    stack: Region,
+    stack: GuardedPages,
     slot: usize,
     saved: AtomicUsize,
     /// Whether the kernel's own code is running (not the scheduler, not a runtime call).
@@ -176,7 +176,7 @@ pub(crate) fn find(sp: usize) -> Option<&'static Gate> {
 impl Gate {
     /// Creates a stack of `size` bytes. `None` if the host has no memory for it, or there are too many.
     pub(crate) fn new(size: usize) -> Option<Box<Gate>> {
-        let stack = Region::new(size.max(64 << 10).checked_add(STACK_GUARD)?)?;
+        let stack = GuardedPages::new(size.max(64 << 10).checked_add(STACK_GUARD)?)?;
         // SAFETY: the pages are the first of the region.
         if unsafe { libc::mprotect(stack.start().cast(), STACK_GUARD, libc::PROT_NONE) } != 0 {
             return None;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::memory::{Region, within};
+use crate::memory::{GuardedPages, within};
 
 /// Alignment of allocations in bytes.
 const ALIGN: u64 = 16;
@@ -38,7 +38,7 @@ impl Books {
 #[derive(Debug)]
 pub struct Heap {
     /// Reserved by the first allocation.
-    memory: OnceLock<Region>,
+    memory: OnceLock<GuardedPages>,
     limit: AtomicU64,
     books: Mutex<Books>,
 }
@@ -78,7 +78,7 @@ impl Heap {
             return Some(memory.start() as u64);
         }
         let size = self.limit() / ALIGN * ALIGN;
-        let memory = Region::new(usize::try_from(size).ok().filter(|&s| s != 0)?)?;
+        let memory = GuardedPages::new(usize::try_from(size).ok().filter(|&s| s != 0)?)?;
         books.add(0, size);
         Some(self.memory.get_or_init(|| memory).start() as u64)
     }

@@ -12,7 +12,7 @@ const PAGE: usize = 4096;
 
 /// Zeroed memory between guard pages, which the host provides page by page on first access.
 #[derive(Debug)]
-pub(crate) struct Region {
+pub(crate) struct GuardedPages {
     map: NonNull<u8>,
     size: usize,
     /// Inaccessible bytes after the memory.
@@ -20,30 +20,30 @@ pub(crate) struct Region {
 }
 
 // SAFETY: a region is owned memory, and no more bound to a thread than a `Vec`.
-unsafe impl Send for Region {}
+unsafe impl Send for GuardedPages {}
 // SAFETY: see above; its contents are accessed only through raw pointers.
-unsafe impl Sync for Region {}
+unsafe impl Sync for GuardedPages {}
 
-impl Region {
+impl GuardedPages {
     /// At least `size` bytes, page aligned. `None` if the host has no address space.
-    pub(crate) fn new(size: usize) -> Option<Region> {
-        Region::with_tail(size, GUARD)
+    pub(crate) fn new(size: usize) -> Option<GuardedPages> {
+        GuardedPages::with_tail(size, GUARD)
     }
 
-    /// Same as [`Region::new`], but everything within the reach of 32 bits after it is inaccessible: if
+    /// Same as [`GuardedPages::new`], but everything within the reach of 32 bits after it is inaccessible: if
     /// kernels compute with such addresses, none that is too large hits anything else. If the host does not
-    /// have that much address space, it has the same guard as [`Region::new`].
-    pub(crate) fn window(size: usize) -> Option<Region> {
-        Region::with_tail(size, REACH + GUARD).or_else(|| Region::new(size))
+    /// have that much address space, it has the same guard as [`GuardedPages::new`].
+    pub(crate) fn window(size: usize) -> Option<GuardedPages> {
+        GuardedPages::with_tail(size, REACH + GUARD).or_else(|| GuardedPages::new(size))
     }
 
-    fn with_tail(size: usize, tail: usize) -> Option<Region> {
-        let region = Region::reserve(size, tail)?;
+    fn with_tail(size: usize, tail: usize) -> Option<GuardedPages> {
+        let region = GuardedPages::reserve(size, tail)?;
         region.open(0, region.size).then_some(region)
     }
 
     /// Reserves address space without memory.
-    fn reserve(size: usize, tail: usize) -> Option<Region> {
+    fn reserve(size: usize, tail: usize) -> Option<GuardedPages> {
         let size = size.max(1).checked_next_multiple_of(PAGE)?;
         let whole = size.checked_add(GUARD)?.checked_add(tail)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -52,7 +52,7 @@ impl Region {
         if map == libc::MAP_FAILED {
             return None;
         }
-        Some(Region { map: NonNull::new(map.cast())?, size, tail })
+        Some(GuardedPages { map: NonNull::new(map.cast())?, size, tail })
     }
 
     /// Makes whole pages of it accessible.
@@ -82,10 +82,10 @@ impl Region {
 }
 
 /// Regions at equal distances. Everything between them is inaccessible, and so is everything after them, as
-/// for [`Region::window`].
+/// for [`GuardedPages::window`].
 #[derive(Debug)]
 pub(crate) struct Windows {
-    whole: Region,
+    whole: GuardedPages,
     count: usize,
     each: usize,
 }
@@ -99,7 +99,8 @@ impl Windows {
             return None;
         }
         let reach = count.checked_sub(1)?.checked_mul(distance)?.checked_add(each)?;
-        let whole = Region::reserve(reach, REACH + GUARD).or_else(|| Region::reserve(reach, GUARD))?;
+        let whole =
+            GuardedPages::reserve(reach, REACH + GUARD).or_else(|| GuardedPages::reserve(reach, GUARD))?;
         (0..count).all(|n| whole.open(n * distance, each)).then_some(Windows { whole, count, each })
     }
 
@@ -119,7 +120,7 @@ impl Windows {
     }
 }
 
-impl Drop for Region {
+impl Drop for GuardedPages {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and no longer in use.
         unsafe { libc::munmap(self.map.as_ptr().cast(), GUARD + self.size + self.tail) };
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn region_is_usable_to_its_ends_and_guarded_beyond() {
-        let region = Region::new(5000).unwrap();
+        let region = GuardedPages::new(5000).unwrap();
         assert_eq!(region.size(), 8192);
         let byte = 7u8;
         let mut back = 0u8;
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn nothing_is_within_reach_of_a_window() {
-        let window = Region::window(5000).unwrap();
+        let window = GuardedPages::window(5000).unwrap();
         let start = window.start() as u64;
         assert!(is_accessible(start, true) && is_accessible(start + 8191, true));
         for distance in [8192, 1 << 20, 1 << 28, 1 << 31, u64::from(u32::MAX)] {
@@ -273,7 +274,7 @@ mod tests {
     fn accessible_bytes() {
         static CONSTANT: [u8; 4] = [1; 4];
         let mut own = 5u8;
-        let region = Region::new(1).unwrap();
+        let region = GuardedPages::new(1).unwrap();
         let at = &raw mut own as u64;
         assert!(is_accessible(at, false) && is_accessible(at, true));
         assert_eq!(own, 5);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use wave::abi::Stop;
 
-use crate::block::{Resident, Step};
+use crate::block::{Resident, Turn};
 use crate::code;
 use crate::enter::{Crash, Gate};
 use crate::fault::{Fault, FaultKind, thread_index};
@@ -164,42 +164,42 @@ impl Multiprocessor {
     ///
     /// # Safety
     /// Same as for `drive`; the unit has been prepared and started.
-    unsafe fn turn(&mut self, job: &Job, unit: usize) -> (usize, Step) {
+    unsafe fn turn(&mut self, job: &Job, unit: usize) -> (usize, Turn) {
         let residents = residents_of(job, unit);
         let first = residents.start;
         let (mut all_moved, mut nap) = (false, u32::MAX);
         loop {
             let mut yielded = false;
             for index in residents.clone() {
-                let Some(resident) = self.residents.get_mut(index) else { return (index, Step::Stopped) };
+                let Some(resident) = self.residents.get_mut(index) else { return (index, Turn::Stopped) };
                 if resident.has_ended() {
                     continue;
                 }
                 self.running.store(index, Ordering::Relaxed);
                 // SAFETY: the same contract.
                 match unsafe { resident.step(&self.gate.in_code, job) } {
-                    Step::Done => all_moved = true,
-                    Step::Yielded { moved, sleep } => {
+                    Turn::Done => all_moved = true,
+                    Turn::Yielded { moved, sleep } => {
                         yielded = true;
                         all_moved |= moved;
                         nap = nap.min(sleep);
                     }
-                    Step::Waiting => {}
+                    Turn::Waiting => {}
                     end => return (index, end),
                 }
             }
             let blocks = self.residents.get_mut(residents.clone()).unwrap_or_default();
             if blocks.iter().all(|r| r.has_ended()) {
-                return (first, Step::Done);
+                return (first, Turn::Done);
             }
             if blocks.iter().any(|r| r.cluster.has_arrivals()) && blocks.iter().all(|r| r.has_arrived()) {
                 blocks.iter_mut().for_each(|r| r.open_cluster());
                 all_moved = true;
             } else if yielded {
-                return (first, Step::Yielded { moved: all_moved, sleep: if all_moved { 0 } else { nap } });
+                return (first, Turn::Yielded { moved: all_moved, sleep: if all_moved { 0 } else { nap } });
             } else {
                 let waits = residents.clone().zip(blocks).find(|(_, r)| !r.has_ended());
-                return (waits.map_or(first, |(index, _)| index), Step::Deadlock);
+                return (waits.map_or(first, |(index, _)| index), Turn::Deadlock);
             }
         }
     }
@@ -309,8 +309,8 @@ impl Multiprocessor {
                 let ran = (end - next) - left.saturating_sub(1);
                 next += ran;
                 match step {
-                    Step::Done => sharing.after(job, ran),
-                    Step::Yielded { .. } => {
+                    Turn::Done => sharing.after(job, ran),
+                    Turn::Yielded { .. } => {
                         sharing.force(job);
                         // SAFETY: the same contract.
                         unsafe { self.crowd(job, sharing) };
@@ -342,13 +342,13 @@ impl Multiprocessor {
             while let Some(&index) = self.active.get(k) {
                 // SAFETY: active units have been prepared and started.
                 match unsafe { self.turn(job, index) } {
-                    (_, Step::Done) => {
+                    (_, Turn::Done) => {
                         self.active.remove(k);
                         self.idle.push(index);
                         sharing.after(job, 1);
                         progress = true;
                     }
-                    (_, Step::Yielded { moved, sleep }) => {
+                    (_, Turn::Yielded { moved, sleep }) => {
                         progress |= moved;
                         nap = nap.min(sleep);
                         k += 1;
@@ -418,15 +418,15 @@ impl Multiprocessor {
         }
     }
 
-    fn fail_step(&self, job: &Job, resident: usize, step: Step) {
+    fn fail_step(&self, job: &Job, resident: usize, step: Turn) {
         match step {
-            Step::Done | Step::Yielded { .. } | Step::Waiting | Step::Stopped => {}
-            Step::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
-            Step::Invalid(warp, invalid) => {
+            Turn::Done | Turn::Yielded { .. } | Turn::Waiting | Turn::Stopped => {}
+            Turn::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
+            Turn::Invalid(warp, invalid) => {
                 let detail = format!("barrier {} (mode {})", invalid.id, invalid.mode);
                 self.fail(job, resident, FaultKind::InvalidBarrier, Some(warp), &detail);
             }
-            Step::Deadlock => {
+            Turn::Deadlock => {
                 let (detail, line) =
                     self.residents.get(resident).map(|r| r.describe(job)).unwrap_or_default();
                 let mut fault = Fault::new(FaultKind::Deadlock, job.launch.name, detail);

@@ -17,7 +17,7 @@ use crate::code;
 use crate::enter::{self, Crash, Gate};
 use crate::guard;
 use crate::handlers::{self, current, install_one};
-use crate::memory::{self, Region};
+use crate::memory::{self, GuardedPages};
 
 /// The signal of [`interrupt`]; 0 if none is installed.
 static INTERRUPT: AtomicI32 = AtomicI32::new(0);
@@ -181,7 +181,7 @@ const _: () = assert!(size_of::<Sent>() == size_of::<libc::siginfo_t>());
 
 /// The alternate signal stack that we gave a thread.
 struct AltStack {
-    region: Cell<Option<Region>>,
+    region: Cell<Option<GuardedPages>>,
 }
 
 impl Drop for AltStack {
@@ -260,7 +260,7 @@ fn give_alt_stack() {
     // SAFETY: getauxval has no preconditions.
     let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     let enough = now.ss_flags & libc::SS_DISABLE == 0 && now.ss_size >= frame + LEAST_ALT_STACK;
-    if !enough && let Some(region) = Region::new(frame + ALT_STACK_SIZE) {
+    if !enough && let Some(region) = GuardedPages::new(frame + ALT_STACK_SIZE) {
         let stack = libc::stack_t { ss_sp: region.start().cast(), ss_flags: 0, ss_size: region.size() };
         // At a thread's end, thread-local storage is gone: the thread then keeps its stack.
         let _ = ALT_STACK.try_with(|owner| {

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::fmt::Debug;
 
-use capi::Capture;
+use capi::CaptureBehaviour;
 use driver::log::{self, Level};
 
 pub use capi::{In, Out, Text, bytes_at};
@@ -78,8 +78,8 @@ fn refused(name: &str) -> Result<bool> {
 }
 
 /// Refuses what a stream capture forbids.
-fn capture_check(capture: Capture) -> Result<()> {
-    if capture == Capture::Unsafe {
+fn capture_check(capture: CaptureBehaviour) -> Result<()> {
+    if capture == CaptureBehaviour::Unsafe {
         driver::stream::capture::check_unsafe()?;
     }
     Ok(())
@@ -101,7 +101,7 @@ fn refused_wait(name: &str) -> Error {
 pub fn enter(
     name: &str,
     need: Need,
-    capture: Capture,
+    capture: CaptureBehaviour,
     args: &[(&str, &dyn Debug)],
     body: impl FnOnce() -> Result<()>,
 ) -> Code {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use hip::api::{capture_behaviour, captures};
 
-use capi::Capture::{self, Appends, Invalidates, Legal, Unsafe};
+use capi::CaptureBehaviour::{self, Appends, Invalidates, Legal, Unsafe};
 
 /// Functions that are written and are in no table: they have no status, or ask nothing of the driver.
 const ELSEWHERE: &[&str] = &["hipGetStreamDeviceId", "hipKernelNameRefByPtr"];
 
 /// The answers of functions that take a stream, have a second form for a thread's own, or name what streams
 /// do.
-const STREAM_FUNCTIONS: &[(Capture, &[&str])] = &[
+const STREAM_FUNCTIONS: &[(CaptureBehaviour, &[&str])] = &[
     (
         Legal,
         &[
@@ -110,7 +110,7 @@ const STREAM_FUNCTIONS: &[(Capture, &[&str])] = &[
     ),
 ];
 
-fn rows() -> BTreeMap<&'static str, Capture> {
+fn rows() -> BTreeMap<&'static str, CaptureBehaviour> {
     let rows: BTreeMap<_, _> = captures().collect();
     assert_eq!(rows.len(), captures().count(), "no function has two rows");
     rows

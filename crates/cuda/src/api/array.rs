@@ -5,7 +5,7 @@ use std::sync::Arc;
 use capi::texture::kind;
 use driver::memory::address;
 use driver::memory::array::{self, Descriptor};
-use driver::memory::sparse::{Part, Region, Remap};
+use driver::memory::sparse::{Part, Remap, SparseMemory};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result};
 
@@ -103,7 +103,7 @@ impl ArrayMapping {
     }
 }
 
-fn requirements(out: Out<ArrayRequirements>, region: &Region, device: i32) -> Result<()> {
+fn requirements(out: Out<ArrayRequirements>, region: &SparseMemory, device: i32) -> Result<()> {
     let (size, alignment) = region.requirements().ok_or(Error::InvalidValue)?;
     driver::driver()?.device(device)?;
     out.required()?.set(ArrayRequirements {
@@ -114,7 +114,7 @@ fn requirements(out: Out<ArrayRequirements>, region: &Region, device: i32) -> Re
     Ok(())
 }
 
-fn properties(out: Out<SparseProperties>, region: &Region) -> Result<()> {
+fn properties(out: Out<SparseProperties>, region: &SparseMemory) -> Result<()> {
     let made = region.properties().ok_or(Error::InvalidValue)?;
     out.required()?.set(SparseProperties {
         tile: made.tile,

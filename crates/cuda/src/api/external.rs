@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use driver::external;
-use driver::memory::value::Step;
+use driver::memory::value::WordOperation;
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result};
 
@@ -100,7 +100,7 @@ pub(super) fn steps(
     uses: In<SemaphoreUse>,
     count: u32,
     signal: bool,
-) -> Result<Arc<[Step]>> {
+) -> Result<Arc<[WordOperation]>> {
     if count == 0 {
         return Ok(Arc::default());
     }
@@ -115,7 +115,11 @@ pub(super) fn steps(
         some(handle)?;
         let semaphore = external::semaphore(handle)?;
         let value = asked.value;
-        Ok(if signal { Step::Signal(semaphore, value) } else { Step::Await(semaphore, value) })
+        Ok(if signal {
+            WordOperation::Signal(semaphore, value)
+        } else {
+            WordOperation::Await(semaphore, value)
+        })
     });
     each.collect()
 }

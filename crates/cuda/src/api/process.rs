@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use driver::callback::{self, Event};
-use driver::checkpoint::other::Step;
+use driver::checkpoint::other::Transition;
 use driver::coredump::{self, Value};
 use driver::history::{self, Receiver};
 use driver::{Error, Result, checkpoint, driver};
@@ -159,25 +159,25 @@ api! {
         if words[1..] != [0; 7] {
             return Err(Error::InvalidValue);
         }
-        target.change(Step::Lock, (limit != 0).then(|| Duration::from_millis(u64::from(limit))))
+        target.change(Transition::Lock, (limit != 0).then(|| Duration::from_millis(u64::from(limit))))
     }
 
     Nothing Legal fn cuCheckpointProcessCheckpoint(process: i32, arguments: In<[u64; 8]>) {
         let target = checkpoint::find(process)?;
         reserved(arguments)?;
-        target.change(Step::Checkpoint, None)
+        target.change(Transition::Checkpoint, None)
     }
 
     Nothing Legal fn cuCheckpointProcessRestore(process: i32, arguments: In<RestoreArguments>) {
         let target = checkpoint::find(process)?;
         check_pairs(arguments)?;
-        target.change(Step::Restore, None)
+        target.change(Transition::Restore, None)
     }
 
     Nothing Legal fn cuCheckpointProcessUnlock(process: i32, arguments: In<[u64; 8]>) {
         let target = checkpoint::find(process)?;
         reserved(arguments)?;
-        target.change(Step::Unlock, None)
+        target.change(Transition::Unlock, None)
     }
 
     Context Legal fn cuCoredumpGetAttribute(setting: u32, value: Out<u8>, size: Out<usize>) {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use driver::memory::value::{Comparison, Condition, Step, Word};
+use driver::memory::value::{Comparison, Condition, Word, WordOperation};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result};
 
@@ -19,14 +19,14 @@ const COMPARISONS: [Comparison; 4] =
     [Comparison::AtLeastCyclic, Comparison::Equal, Comparison::AnySet, Comparison::AnyClear];
 
 /// The stream operation that waits for a word.
-fn wait(word: Word, value: u64, flags: u32) -> Result<Step> {
+fn wait(word: Word, value: u64, flags: u32) -> Result<WordOperation> {
     let comparison = *COMPARISONS.get(flags as usize).ok_or(Error::InvalidValue)?;
-    Ok(Step::Wait(word, Condition { comparison, value, mask: u64::MAX }))
+    Ok(WordOperation::Wait(word, Condition { comparison, value, mask: u64::MAX }))
 }
 
 /// The stream operation that writes a word.
-fn write(word: Word, value: u64, flags: u32) -> Result<Step> {
-    if flags == 0 { Ok(Step::Write(word, value)) } else { Err(Error::InvalidValue) }
+fn write(word: Word, value: u64, flags: u32) -> Result<WordOperation> {
+    if flags == 0 { Ok(WordOperation::Write(word, value)) } else { Err(Error::InvalidValue) }
 }
 
 /// Checks an operation on one word and submits it to a stream.
@@ -35,7 +35,7 @@ fn on_word(
     own: bool,
     address: u64,
     wide: bool,
-    step: impl FnOnce(Word) -> Result<Step>,
+    step: impl FnOnce(Word) -> Result<WordOperation>,
 ) -> Result<()> {
     check_default(handle)?;
     let step = step(Word::at(address, wide)?)?;
@@ -70,7 +70,7 @@ fn word_of(op: &BatchOp) -> Result<Option<Word>> {
     }
 }
 
-fn step_of(op: &BatchOp, word: Option<Word>) -> Result<Step> {
+fn step_of(op: &BatchOp, word: Option<Word>) -> Result<WordOperation> {
     let [kind, _, value, flags, ..] = *op;
     let (number, flags, narrow) = (kind as u32, flags as u32, u64::from(value as u32));
     match (number, word) {
@@ -80,33 +80,33 @@ fn step_of(op: &BatchOp, word: Option<Word>) -> Result<Step> {
         (kind::WRITE_VALUE_64, Some(word)) => write(word, value, flags),
         // Devices do not report that they can (`CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES`).
         (kind::FLUSH_REMOTE_WRITES, _) => Err(Error::NotSupported),
-        _ if (kind >> 32) & !SCOPE == 0 => Ok(Step::Barrier),
+        _ if (kind >> 32) & !SCOPE == 0 => Ok(WordOperation::Barrier),
         _ => Err(Error::InvalidValue),
     }
 }
 
 /// The steps of a batch.
-pub(super) fn steps_of(list: &[BatchOp]) -> Result<Arc<[Step]>> {
+pub(super) fn steps_of(list: &[BatchOp]) -> Result<Arc<[WordOperation]>> {
     let words = list.iter().map(word_of).collect::<Result<Vec<_>>>()?;
     list.iter().zip(words).map(|(op, word)| step_of(op, word)).collect()
 }
 
 /// A step as a program describes it.
-pub(super) fn described(step: &Step) -> BatchOp {
+pub(super) fn described(step: &WordOperation) -> BatchOp {
     let number = |word: &Word, narrow: u32, wide: u32| u64::from(if word.is_wide() { wide } else { narrow });
     match step {
-        Step::Wait(word, condition) => {
+        WordOperation::Wait(word, condition) => {
             let flags = COMPARISONS.iter().position(|known| *known == condition.comparison).unwrap_or(0);
             let number = number(word, kind::WAIT_VALUE_32, kind::WAIT_VALUE_64);
             [number, word.address(), condition.value, flags as u64, 0, 0]
         }
-        Step::Write(word, value) => {
+        WordOperation::Write(word, value) => {
             let number = number(word, kind::WRITE_VALUE_32, kind::WRITE_VALUE_64);
             [number, word.address(), *value, 0, 0, 0]
         }
         // These are nodes of another kind.
-        Step::Signal(..) | Step::Await(..) => [0; 6],
-        Step::Barrier => [u64::from(kind::BARRIER), 0, 0, 0, 0, 0],
+        WordOperation::Signal(..) | WordOperation::Await(..) => [0; 6],
+        WordOperation::Barrier => [u64::from(kind::BARRIER), 0, 0, 0, 0, 0],
     }
 }
 

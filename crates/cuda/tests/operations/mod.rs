@@ -17,7 +17,7 @@ use driver::memory::decompress::{Algorithm, Request, Unpack};
 use driver::memory::managed::{DEVICE, Location};
 use driver::memory::sparse::{Part, Remap};
 use driver::memory::transfer::{Place, Transfer};
-use driver::memory::value::{Comparison, Condition, Step, Word};
+use driver::memory::value::{Comparison, Condition, Word, WordOperation};
 use driver::module::{self, Module, Report};
 use driver::stream::{HostCall, Kind, Operation, Policy, STREAMS, Stream};
 use driver::texture::reference;
@@ -248,7 +248,10 @@ fn an_operation_is_kept_and_submitted_again() {
             fill.operation().expect("a fill").expect("something to fill"),
             Operation::Record(event::Record::of(&marked)),
             Operation::Wait(event::Wait::on(&marked)),
-            Operation::Batch([Step::Write(last(), 1), Step::Barrier, Step::Wait(last(), ready)].into()),
+            Operation::Batch(
+                [WordOperation::Write(last(), 1), WordOperation::Barrier, WordOperation::Wait(last(), ready)]
+                    .into(),
+            ),
             Operation::Host(HostCall::Function { function: count, data: 5 }),
         ];
         let mut total = 0;

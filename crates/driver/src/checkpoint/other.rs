@@ -23,8 +23,8 @@ use crate::{shared, usage};
 pub(crate) const WORDS: usize = 6;
 pub(crate) type Words = [AtomicU64; WORDS];
 
-/// Indices of the words: the process that asks; its request, of which the lowest bits are a [`Step`]; the
-/// milliseconds that it may take, or 0; the request that was answered, and the status; the thread that
+/// Indices of the words: the process that asks; its request, of which the lowest bits are a [`Transition`];
+/// the milliseconds that it may take, or 0; the request that was answered, and the status; the thread that
 /// answers, and the state.
 const ASKING: usize = 0;
 const REQUEST: usize = 1;
@@ -58,7 +58,7 @@ const STACK: usize = 128 << 10;
 
 /// A change of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Transition {
     /// From running to locked.
     Lock = 1,
     /// From locked to checkpointed.
@@ -69,9 +69,9 @@ pub enum Step {
     Unlock = 4,
 }
 
-impl Step {
-    fn of(request: u64) -> Option<Step> {
-        [Step::Lock, Step::Checkpoint, Step::Restore, Step::Unlock]
+impl Transition {
+    fn of(request: u64) -> Option<Transition> {
+        [Transition::Lock, Transition::Checkpoint, Transition::Restore, Transition::Unlock]
             .into_iter()
             .find(|step| *step as u64 == request & STEPS)
     }
@@ -126,7 +126,7 @@ fn answer(words: &Words) {
         }
         seen = request;
         let claimed = with(request, CLAIMED);
-        let Some(step) = Step::of(request).filter(|_| change_request(words, request, claimed)) else {
+        let Some(step) = Transition::of(request).filter(|_| change_request(words, request, claimed)) else {
             continue;
         };
         seen = claimed;
@@ -139,7 +139,7 @@ fn answer(words: &Words) {
             seen = with(request, FINISHED);
             words[ANSWER].store(request, Ordering::Release);
             wake(&words[ANSWER]);
-        } else if step == Step::Lock && result.is_ok() {
+        } else if step == Transition::Lock && result.is_ok() {
             super::unlock();
         }
     }
@@ -246,7 +246,7 @@ impl Other {
     ///
     /// # Errors
     /// As the process answers. [`Error::OperatingSystem`]: it has ended. [`Error::NotReady`]: not in time.
-    pub fn ask(&self, step: Step, limit: Option<Duration>) -> Result<()> {
+    pub fn ask(&self, step: Transition, limit: Option<Duration>) -> Result<()> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         self.take(deadline)?;
         let words = self.words();

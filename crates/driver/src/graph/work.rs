@@ -9,7 +9,7 @@ use crate::handle::Handle;
 use crate::launch::Prepared;
 use crate::memory::copy::Fill;
 use crate::memory::transfer::{self, Transfer};
-use crate::memory::value::Step;
+use crate::memory::value::WordOperation;
 use crate::stream::{HostCall, Operation};
 
 use super::Graph;
@@ -130,7 +130,7 @@ pub struct Filling {
 #[derive(Clone)]
 pub struct Batch {
     /// The operations, in order.
-    pub steps: Arc<[Step]>,
+    pub steps: Arc<[WordOperation]>,
     /// The context given for it.
     pub context: Handle,
     /// The operations as a program describes them, for programs that ask.
@@ -139,13 +139,13 @@ pub struct Batch {
 
 impl Batch {
     /// A node of these operations.
-    pub fn new(steps: Arc<[Step]>, context: Handle) -> Self {
+    pub fn new(steps: Arc<[WordOperation]>, context: Handle) -> Self {
         Batch { steps, context, told: OnceLock::new() }
     }
 
     /// The operations as a program describes them. They lie in the node and are valid until it is changed or
     /// destroyed.
-    pub fn told(&self, describe: impl Fn(&Step) -> [u64; 6]) -> &[[u64; 6]] {
+    pub fn told(&self, describe: impl Fn(&WordOperation) -> [u64; 6]) -> &[[u64; 6]] {
         self.told.get_or_init(|| self.steps.iter().map(describe).collect())
     }
 }
@@ -153,7 +153,7 @@ impl Batch {
 /// A node of signals of external semaphores, or of waits for them.
 #[derive(Clone)]
 pub struct Semaphores {
-    steps: Arc<[Step]>,
+    steps: Arc<[WordOperation]>,
     signals: bool,
     told: OnceLock<Arc<Told>>,
 }
@@ -168,7 +168,7 @@ pub struct Told {
 
 impl Semaphores {
     /// A node of these steps: all of them signals, or all of them waits. There may be none.
-    pub fn new(steps: Arc<[Step]>, signals: bool) -> Self {
+    pub fn new(steps: Arc<[WordOperation]>, signals: bool) -> Self {
         Semaphores { steps, signals, told: OnceLock::new() }
     }
 
@@ -187,7 +187,7 @@ impl Semaphores {
     pub fn told(&self, describe: impl Fn(u64) -> [u64; 18]) -> &Told {
         self.told.get_or_init(|| {
             let uses = self.steps.iter().filter_map(|step| match step {
-                Step::Signal(semaphore, value) | Step::Await(semaphore, value) => {
+                WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) => {
                     Some((semaphore.handle(), describe(*value)))
                 }
                 _ => None,
@@ -290,8 +290,10 @@ impl Work {
             }
             Operation::Host(call @ HostCall::Function { .. }) => Work::Host(call),
             Operation::Word(step) => Work::Batch(Box::new(Batch::new(Arc::new([step]), context))),
-            Operation::Batch(steps) if matches!(steps.first(), Some(Step::Signal(..) | Step::Await(..))) => {
-                let signals = matches!(steps.first(), Some(Step::Signal(..)));
+            Operation::Batch(steps)
+                if matches!(steps.first(), Some(WordOperation::Signal(..) | WordOperation::Await(..))) =>
+            {
+                let signals = matches!(steps.first(), Some(WordOperation::Signal(..)));
                 Work::Semaphores(Box::new(Semaphores::new(steps, signals)))
             }
             Operation::Batch(steps) => Work::Batch(Box::new(Batch::new(steps, context))),

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers};
 
-use super::sparse::{Plan, Region};
+use super::sparse::{Placement, SparseMemory};
 use super::{format, give_back, planar, space, take};
 use crate::external::Mapping;
 use texture::descriptor::{Code, Format, Plane, Tile};
@@ -156,7 +156,7 @@ enum Memory {
     /// None: it consists of planes.
     None,
     /// What the program maps there.
-    Region(Arc<Region>),
+    Sparse(Arc<SparseMemory>),
     /// A part of another interface's.
     #[expect(dead_code, reason = "keeps the memory mapped")]
     External(Arc<Mapping>),
@@ -240,10 +240,10 @@ impl Array {
         format: Format,
         levels: u32,
         mipmap: bool,
-    ) -> Result<(Vec<Arc<Array>>, Arc<Region>)> {
-        let region = Region::new(Plan::new(&whole, format, levels, mipmap)?)?;
-        let made = region.plan.levels.iter().zip(0..).map(|(placed, level)| {
-            let (memory, base) = (Memory::Region(Arc::clone(&region)), region.base + placed.offset);
+    ) -> Result<(Vec<Arc<Array>>, Arc<SparseMemory>)> {
+        let region = SparseMemory::new(Placement::new(&whole, format, levels, mipmap)?)?;
+        let made = region.placement.levels.iter().zip(0..).map(|(placed, level)| {
+            let (memory, base) = (Memory::Sparse(Arc::clone(&region)), region.base + placed.offset);
             let mut array = Array::at(context, whole.level(level), format, base, memory);
             array.pitch = [placed.pitch, placed.slice];
             (array.tile, array.level) = (placed.tile, mipmap);
@@ -256,9 +256,9 @@ impl Array {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: it has memory of its own, or is a level of a mipmap.
-    pub fn region(&self) -> Result<&Arc<Region>> {
+    pub fn region(&self) -> Result<&Arc<SparseMemory>> {
         match &self.memory {
-            Memory::Region(region) if !self.level => Ok(region),
+            Memory::Sparse(region) if !self.level => Ok(region),
             _ => Err(Error::InvalidValue),
         }
     }
@@ -271,7 +271,7 @@ impl Array {
     /// Which parts of its memory exist; `None` if all do.
     pub(crate) fn mapped(&self) -> Option<&Arc<Mapped>> {
         match &self.memory {
-            Memory::Region(region) => Some(&region.mapped),
+            Memory::Sparse(region) => Some(&region.mapped),
             Memory::Own | Memory::None | Memory::External(_) => None,
         }
     }
@@ -330,7 +330,7 @@ pub struct Mipmap {
     levels: Vec<Handle>,
     context: u64,
     device: u32,
-    region: Option<Arc<Region>>,
+    region: Option<Arc<SparseMemory>>,
 }
 
 impl Mipmap {
@@ -343,7 +343,7 @@ impl Mipmap {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: it has memory of its own.
-    pub fn region(&self) -> Result<&Arc<Region>> {
+    pub fn region(&self) -> Result<&Arc<SparseMemory>> {
         self.region.as_ref().ok_or(Error::InvalidValue)
     }
 
@@ -452,7 +452,7 @@ fn insert_mipmap(
     context: &Context,
     descriptor: Descriptor,
     arrays: Vec<Arc<Array>>,
-    region: Option<Arc<Region>>,
+    region: Option<Arc<SparseMemory>>,
 ) -> Result<Handle> {
     let levels = arrays.len() as u32;
     let handles: Result<Vec<Handle>> = arrays.into_iter().map(insert).collect();

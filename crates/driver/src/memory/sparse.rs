@@ -1,9 +1,9 @@
 //! Arrays whose memory the program maps: sparse arrays tile by tile, deferred ones as a whole.
 //!
-//! Such an array is a range of addresses ([`Region`]) without memory of its own. Mapping replaces the pages
-//! of a part by those of a memory file. The other pages are private and never written, so they read as 0;
-//! copies and surfaces drop writes to them ([`Mapped`]). Tiles, mip tails and required sizes are those that
-//! an H200 reports (`sparse.*` and `sparsemip.*` in `tests/probe`).
+//! Such an array is a range of addresses ([`SparseMemory`]) without memory of its own. Mapping replaces the
+//! pages of a part by those of a memory file. The other pages are private and never written, so they read as
+//! 0; copies and surfaces drop writes to them ([`Mapped`]). Tiles, mip tails and required sizes are those
+//! that an H200 reports (`sparse.*` and `sparsemip.*` in `tests/probe`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ pub(super) struct Placed {
 
 /// The layout of all levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct Placement {
     pub levels: Vec<Placed>,
     /// `None` for an array with deferred mapping.
     pub sparse: Option<Properties>,
@@ -73,12 +73,12 @@ fn padded(row: u64, rows: u64, depth: u64) -> u64 {
     row.next_multiple_of(64) * rows.next_multiple_of(block) * depth
 }
 
-impl Plan {
+impl Placement {
     /// The layout of an array (one level) or a mipmap.
     ///
     /// # Errors
     /// [`Error::NotSupported`]: elements of this size have no tiles.
-    pub(super) fn new(whole: &Descriptor, format: Format, count: u32, mipmap: bool) -> Result<Plan> {
+    pub(super) fn new(whole: &Descriptor, format: Format, count: u32, mipmap: bool) -> Result<Placement> {
         let layered = whole.flags & (flag::LAYERED | flag::CUBEMAP) != 0;
         let layers = if layered { whole.depth } else { 1 };
         let (element, side) = (format.element(), u64::from(format.side()));
@@ -101,7 +101,13 @@ impl Plan {
                 Placed { offset, pitch, slice: pitch * rows, tile: None, extent }
             });
             let levels = placed.collect();
-            return Ok(Plan { levels, sparse: None, tails: 0, layers, size: size.next_multiple_of(TILE) });
+            return Ok(Placement {
+                levels,
+                sparse: None,
+                tails: 0,
+                layers,
+                size: size.next_multiple_of(TILE),
+            });
         }
         let shapes = if whole.depth == 0 || layered { FLAT } else { VOLUME };
         let log = element.ilog2() as usize;
@@ -140,7 +146,7 @@ impl Plan {
             tail_size,
             single_tail: single,
         };
-        Ok(Plan { levels: placed, sparse: Some(properties), tails, layers, size })
+        Ok(Placement { levels: placed, sparse: Some(properties), tails, layers, size })
     }
 }
 
@@ -173,9 +179,9 @@ pub enum Part {
 type Run = (u64, u64);
 
 /// The addresses of an array, and what is mapped there.
-pub struct Region {
+pub struct SparseMemory {
     pub(super) base: u64,
-    pub(super) plan: Plan,
+    pub(super) placement: Placement,
     pub(super) mapped: Arc<Mapped>,
     /// The memory of each tile.
     backing: Mutex<BTreeMap<u64, Arc<Memory>>>,
@@ -196,36 +202,38 @@ unsafe fn zeros(at: Option<u64>, size: u64) -> Option<u64> {
     (got != libc::MAP_FAILED).then_some(got as u64)
 }
 
-impl Region {
-    pub(super) fn new(plan: Plan) -> Result<Arc<Region>> {
-        let size = plan.size;
+impl SparseMemory {
+    pub(super) fn new(placement: Placement) -> Result<Arc<SparseMemory>> {
+        let size = placement.size;
         if size == 0 || size > MOST {
             return Err(Error::OutOfMemory);
         }
         // SAFETY: no existing mapping changes.
         let base = unsafe { zeros(None, size) }.ok_or(Error::OutOfMemory)?;
         let mapped = Arc::new(Mapped::new(base, size));
-        Ok(Arc::new(Region { base, plan, mapped, backing: Mutex::new(BTreeMap::new()) }))
+        Ok(Arc::new(SparseMemory { base, placement, mapped, backing: Mutex::new(BTreeMap::new()) }))
     }
 
     /// How it is divided; `None` if it is mapped as a whole.
     pub fn properties(&self) -> Option<Properties> {
-        self.plan.sparse
+        self.placement.sparse
     }
 
     /// The size and the alignment of the memory that must be mapped; `None` if it is sparse.
     pub fn requirements(&self) -> Option<(u64, u64)> {
-        self.plan.sparse.is_none().then_some((self.plan.size, TILE))
+        self.placement.sparse.is_none().then_some((self.placement.size, TILE))
     }
 
     /// The tiles of a part.
     fn runs(&self, part: Option<Part>) -> Result<Vec<Run>> {
-        let Some(properties) = self.plan.sparse else { return Ok(vec![(0, self.plan.size / TILE)]) };
+        let Some(properties) = self.placement.sparse else {
+            return Ok(vec![(0, self.placement.size / TILE)]);
+        };
         match part.ok_or(Error::InvalidValue)? {
             Part::Level { level, layer, offset, extent } => {
-                let placed = self.plan.levels.get(level as usize).ok_or(Error::InvalidValue)?;
+                let placed = self.placement.levels.get(level as usize).ok_or(Error::InvalidValue)?;
                 placed.tile.ok_or(Error::InvalidValue)?;
-                if u64::from(layer) >= self.plan.layers {
+                if u64::from(layer) >= self.placement.layers {
                     return Err(Error::InvalidValue);
                 }
                 let mut tiles = [(0, 0); 3];
@@ -248,13 +256,13 @@ impl Region {
                 Ok(rows.map(|row| (first(row), across)).collect())
             }
             Part::Tail { layer, offset, size } => {
-                let layers = if properties.single_tail { 1 } else { self.plan.layers };
+                let layers = if properties.single_tail { 1 } else { self.placement.layers };
                 let end = offset.checked_add(size).filter(|end| *end <= properties.tail_size);
                 let whole = offset.is_multiple_of(TILE) && size.is_multiple_of(TILE) && size > 0;
                 if end.is_none() || !whole || u64::from(layer) >= layers {
                     return Err(Error::InvalidValue);
                 }
-                let start = self.plan.tails + u64::from(layer) * properties.tail_size + offset;
+                let start = self.placement.tails + u64::from(layer) * properties.tail_size + offset;
                 Ok(vec![(start / TILE, size / TILE)])
             }
         }
@@ -265,17 +273,17 @@ impl Region {
     }
 }
 
-impl Drop for Region {
+impl Drop for SparseMemory {
     fn drop(&mut self) {
         // SAFETY: `new` mapped the range, and arrays, the only users, hold the region.
-        unsafe { shared::unmap(self.base, self.plan.size) };
+        unsafe { shared::unmap(self.base, self.placement.size) };
     }
 }
 
 /// A checked change of what is mapped, as a part of a stream operation.
 #[derive(Clone)]
 pub struct Remap {
-    region: Arc<Region>,
+    region: Arc<SparseMemory>,
     runs: Arc<[Run]>,
     /// The memory and the offset in it; `None` to unmap.
     memory: Option<(Arc<Memory>, u64)>,
@@ -288,7 +296,11 @@ impl Remap {
     /// # Errors
     /// [`Error::InvalidValue`]: the array has no such part, or it is not of whole tiles; the memory is not
     /// for tiles, or too small.
-    pub fn new(region: Arc<Region>, part: Option<Part>, memory: Option<(Arc<Memory>, u64)>) -> Result<Self> {
+    pub fn new(
+        region: Arc<SparseMemory>,
+        part: Option<Part>,
+        memory: Option<(Arc<Memory>, u64)>,
+    ) -> Result<Self> {
         let runs = region.runs(part)?;
         if let Some((memory, offset)) = &memory {
             let bytes = runs.iter().map(|(_, count)| count * TILE).sum();

@@ -63,7 +63,7 @@ impl Condition {
 
 /// A stream operation on a word.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum WordOperation {
     /// Waits until a condition holds. Process exit and a fault of the context also end the wait.
     Wait(Word, Condition),
     /// Writes a value.
@@ -76,10 +76,10 @@ pub enum Step {
     Barrier,
 }
 
-impl Step {
+impl WordOperation {
     /// Whether it waits for something.
     pub(crate) fn waits(&self) -> bool {
-        matches!(self, Step::Wait(..) | Step::Await(..))
+        matches!(self, WordOperation::Wait(..) | WordOperation::Await(..))
     }
 }
 
@@ -132,11 +132,11 @@ impl Word {
     }
 }
 
-impl Step {
+impl WordOperation {
     /// Runs it. `go_on`: fails when a wait is to end, because the work of its context has failed.
     pub(crate) fn run(&self, go_on: impl Fn() -> Result<()>) -> Result<()> {
         match self {
-            Step::Wait(word, condition) => {
+            WordOperation::Wait(word, condition) => {
                 let (start, lost) = (Instant::now(), host::mapped::lost());
                 while !condition.holds(word.read(), word.wide) {
                     crate::driver()?;
@@ -147,13 +147,13 @@ impl Step {
                     if start.elapsed() > SPIN { std::thread::sleep(NAP) } else { std::hint::spin_loop() }
                 }
             }
-            Step::Write(word, value) => word.write(*value),
-            Step::Signal(semaphore, value) => {
+            WordOperation::Write(word, value) => word.write(*value),
+            WordOperation::Signal(semaphore, value) => {
                 fence(Ordering::SeqCst);
                 semaphore.signal(*value)?;
             }
-            Step::Await(semaphore, value) => semaphore.wait(*value, go_on)?,
-            Step::Barrier => {}
+            WordOperation::Await(semaphore, value) => semaphore.wait(*value, go_on)?,
+            WordOperation::Barrier => {}
         }
         Ok(())
     }

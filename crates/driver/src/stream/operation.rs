@@ -19,7 +19,7 @@ use crate::memory::copy::Filling;
 use crate::memory::decompress::Unpack;
 use crate::memory::sparse::Remap;
 use crate::memory::transfer::Copy;
-use crate::memory::value::Step;
+use crate::memory::value::WordOperation;
 use crate::memory::{Allocation, address, pool};
 use crate::profile;
 
@@ -41,9 +41,9 @@ pub enum Operation {
     /// Waits for an event.
     Wait(Wait),
     /// Waits for a memory word, or writes it.
-    Word(Step),
+    Word(WordOperation),
     /// Several word operations, in order.
-    Batch(Arc<[Step]>),
+    Batch(Arc<[WordOperation]>),
     /// Changes what is mapped to parts of arrays.
     Remap(Arc<[Remap]>),
     /// Decompresses memory.
@@ -175,7 +175,9 @@ impl Operation {
             Operation::Host(_) => Some((profile::Kind::HostFunction, 0)),
             Operation::Wait(wait) if wait.may_wait() => Some((profile::Kind::Wait, 0)),
             Operation::Word(step) if step.waits() => Some((profile::Kind::Wait, 0)),
-            Operation::Batch(steps) if steps.iter().any(Step::waits) => Some((profile::Kind::Wait, 0)),
+            Operation::Batch(steps) if steps.iter().any(WordOperation::waits) => {
+                Some((profile::Kind::Wait, 0))
+            }
             Operation::Word(_)
             | Operation::Batch(_)
             | Operation::Record(_)

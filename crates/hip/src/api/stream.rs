@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use driver::handle::lock;
-use driver::memory::value::{Comparison, Condition, Step, Word};
+use driver::memory::value::{Comparison, Condition, Word, WordOperation};
 use driver::stream::{self as streams, HostCall, Kind, LOWEST_PRIORITY, Operation, Policy, Stream};
 
 use crate::abi::{In, Out, tell};
@@ -42,7 +42,12 @@ const COMPARISONS: [Comparison; 4] =
     [Comparison::AtLeast, Comparison::Equal, Comparison::AnySet, Comparison::AnyClear];
 
 /// Submits an operation on one word to a stream.
-fn on_word(handle: Handle, address: u64, wide: bool, step: impl FnOnce(Word) -> Result<Step>) -> Result<()> {
+fn on_word(
+    handle: Handle,
+    address: u64,
+    wide: bool,
+    step: impl FnOnce(Word) -> Result<WordOperation>,
+) -> Result<()> {
     if address == 0 {
         return Err(Error::InvalidValue);
     }
@@ -52,9 +57,9 @@ fn on_word(handle: Handle, address: u64, wide: bool, step: impl FnOnce(Word) -> 
 }
 
 /// The stream operation that waits for a word; only the bits of the mask are compared.
-fn wait(word: Word, value: u64, mask: u64, flags: u32) -> Result<Step> {
+fn wait(word: Word, value: u64, mask: u64, flags: u32) -> Result<WordOperation> {
     let comparison = *COMPARISONS.get(flags as usize).ok_or(Error::InvalidValue)?;
-    Ok(Step::Wait(word, Condition { comparison, value, mask }))
+    Ok(WordOperation::Wait(word, Condition { comparison, value, mask }))
 }
 
 /// `hipLaunchAttributeID`: the attributes of streams.
@@ -93,36 +98,36 @@ mod batch {
 pub(super) const MAX_BATCH: u32 = 256;
 
 /// The stream operation of one entry of a batch.
-fn step_of(entry: &StreamOperation) -> Result<Step> {
+fn step_of(entry: &StreamOperation) -> Result<WordOperation> {
     let StreamOperation { operation, address, value, flags, .. } = *entry;
     let wide = matches!(operation, batch::WAIT_VALUE_64 | batch::WRITE_VALUE_64);
     let value = if wide { value } else { u64::from(value as u32) };
     match operation {
         batch::WAIT_VALUE_32 | batch::WAIT_VALUE_64 => wait(Word::at(address, wide)?, value, u64::MAX, flags),
         batch::WRITE_VALUE_32 | batch::WRITE_VALUE_64 if flags == 0 => {
-            Ok(Step::Write(Word::at(address, wide)?, value))
+            Ok(WordOperation::Write(Word::at(address, wide)?, value))
         }
         _ => Err(Error::InvalidValue),
     }
 }
 
 /// The steps of a batch.
-pub(super) fn steps_of(operations: In<StreamOperation>, count: u32) -> Result<Arc<[Step]>> {
+pub(super) fn steps_of(operations: In<StreamOperation>, count: u32) -> Result<Arc<[WordOperation]>> {
     let place = |i: usize| operations.address().wrapping_add((i * STREAM_OPERATION_SIZE) as u64);
     let entry = |i| step_of(&In::<StreamOperation>::at_address(place(i)).get()?);
     (0..count as usize).map(entry).collect()
 }
 
 /// A step as a program describes it: the words of `hipStreamBatchMemOpParams`.
-pub(super) fn described(step: &Step) -> [u64; 6] {
+pub(super) fn described(step: &WordOperation) -> [u64; 6] {
     let number = |word: &Word, narrow, wide| u64::from(if word.is_wide() { wide } else { narrow });
     match step {
-        Step::Wait(word, condition) => {
+        WordOperation::Wait(word, condition) => {
             let flags = COMPARISONS.iter().position(|known| *known == condition.comparison).unwrap_or(0);
             let number = number(word, batch::WAIT_VALUE_32, batch::WAIT_VALUE_64);
             [number, word.address(), condition.value, flags as u64, 0, 0]
         }
-        Step::Write(word, value) => {
+        WordOperation::Write(word, value) => {
             let number = number(word, batch::WRITE_VALUE_32, batch::WRITE_VALUE_64);
             [number, word.address(), *value, 0, 0, 0]
         }
@@ -278,11 +283,11 @@ api! {
 
     /// The flags are reserved: any value is accepted and has no effect.
     Context Appends fn hipStreamWriteValue32(handle: Handle, address: u64, value: u32, _flags: u32) {
-        on_word(handle, address, false, |word| Ok(Step::Write(word, u64::from(value))))
+        on_word(handle, address, false, |word| Ok(WordOperation::Write(word, u64::from(value))))
     }
 
     Context Appends fn hipStreamWriteValue64(handle: Handle, address: u64, value: u64, _flags: u32) {
-        on_word(handle, address, true, |word| Ok(Step::Write(word, value)))
+        on_word(handle, address, true, |word| Ok(WordOperation::Write(word, value)))
     }
 
     Context Appends fn hipStreamBatchMemOp(
