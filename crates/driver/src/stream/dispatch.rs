@@ -47,6 +47,11 @@ impl Dispatcher {
         self.wake();
     }
 
+    /// Ends the nap of one dispatcher, if any naps.
+    pub(super) fn hurry(&self) {
+        self.crew.work.notify_one();
+    }
+
     /// Makes sure that a thread will look at the list.
     fn wake(&'static self) {
         self.crew.wake(|| self.run());

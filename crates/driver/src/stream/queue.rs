@@ -89,6 +89,8 @@ const KEPT: usize = 4096;
 
 /// How long a thread that waits for a runner spins before it sleeps: waking takes longer than a short kernel.
 const LOOK: Duration = Duration::from_micros(20);
+/// So many operations, submitted while nobody runs the stream, are worth waking a dispatcher that naps.
+const BURST: usize = 32;
 
 /// An operation that the calling thread runs itself. It counts as finished when this is dropped.
 struct AtOnce<'a> {
@@ -384,16 +386,18 @@ impl Stream {
     #[inline]
     fn enqueue(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, operation: Operation) -> u64 {
         self.add_waits(&mut after);
-        let (sequence, list) = {
+        let (sequence, list, many) = {
             let mut queue = lock(&self.queue);
             let sequence = self.next_sequence(&mut queue);
             queue.items.push_back(Item { sequence, after, operation: Some(operation) });
             let list = !queue.listed && !queue.running;
             queue.listed |= list;
-            (sequence, list)
+            (sequence, list, queue.items.len() == BURST && !queue.running)
         };
         if list {
             dispatcher().list(self);
+        } else if many {
+            dispatcher().hurry();
         }
         sequence
     }
