@@ -100,20 +100,24 @@ impl Target {
     /// Changes its state. `limit`: how long a lock may wait for work, and for the process.
     ///
     /// # Errors
-    /// [`Error::IllegalState`]: it is in another state than the step begins with. [`Error::NotReady`]: the
+    /// [`Error::IllegalState`]: the transition begins with another state. [`Error::NotReady`]: the
     /// work did not end in time. [`Error::NotPermitted`]: the caller is a host function of a stream.
     /// [`Error::OperatingSystem`]: the process has ended.
-    pub fn change(&self, step: Transition, limit: Option<Duration>) -> Result<()> {
+    pub fn change(&self, transition: Transition, limit: Option<Duration>) -> Result<()> {
         match self {
-            Target::Own => change_to(step, limit, None),
-            Target::Other(other) => other.ask(step, limit),
+            Target::Own => change_to(transition, limit, None),
+            Target::Other(other) => other.ask(transition, limit),
         }
     }
 }
 
 /// Changes the state of this process. `withdrawn`: whether another process that asked for it has given up.
-fn change_to(step: Transition, limit: Option<Duration>, withdrawn: Option<&dyn Fn() -> bool>) -> Result<()> {
-    match step {
+fn change_to(
+    transition: Transition,
+    limit: Option<Duration>,
+    withdrawn: Option<&dyn Fn() -> bool>,
+) -> Result<()> {
+    match transition {
         Transition::Lock => lock_process(limit, withdrawn),
         Transition::Checkpoint => change(State::Locked, State::Checkpointed),
         Transition::Restore => change(State::Checkpointed, State::Locked),

@@ -30,7 +30,7 @@ const OVERREAD: usize = 512;
 
 /// The result of a block's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum TurnEnd {
     /// All its warps have ended.
     Done,
     /// Warps have stopped so that others may run. `moved`: something else happened as well. `sleep`:
@@ -289,11 +289,11 @@ impl Resident {
     /// # Safety
     /// The block has been prepared and started for this job, whose memory is valid. `in_code` belongs to the
     /// gate on whose stack this runs.
-    pub(crate) unsafe fn step(&mut self, in_code: &AtomicBool, job: &Job) -> Turn {
+    pub(crate) unsafe fn step(&mut self, in_code: &AtomicBool, job: &Job) -> TurnEnd {
         loop {
             while self.together {
                 if job.has_failed() {
-                    return Turn::Stopped;
+                    return TurnEnd::Stopped;
                 }
                 // SAFETY: the same contract.
                 if let Some(end) = unsafe { self.sweep(in_code, job) } {
@@ -301,7 +301,7 @@ impl Resident {
                 }
             }
             if job.has_failed() {
-                return Turn::Stopped;
+                return TurnEnd::Stopped;
             }
             // SAFETY: the same contract.
             if let Some(end) = unsafe { self.round(in_code, job) } {
@@ -315,7 +315,7 @@ impl Resident {
     ///
     /// # Safety
     /// Same as for `step`.
-    unsafe fn sweep(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Turn> {
+    unsafe fn sweep(&mut self, in_code: &AtomicBool, job: &Job) -> Option<TurnEnd> {
         let code = job.launch.code;
         let (mut kept, mut at, mut begin) = (0usize, (0u32, SYNC), 0);
         let (mut trues, mut lanes) = (0u32, 0u32);
@@ -377,7 +377,7 @@ impl Resident {
         }
         self.active = kept;
         if kept == 0 {
-            return Some(Turn::Done);
+            return Some(TurnEnd::Done);
         }
         let (id, mode) = at;
         if mode != SYNC {
@@ -397,12 +397,12 @@ impl Resident {
     /// `index`.
     #[cold]
     #[inline(never)]
-    fn part(&mut self, job: &Job, index: usize, stop: Stop, kept: usize) -> Option<Turn> {
+    fn part(&mut self, job: &Job, index: usize, stop: Stop, kept: usize) -> Option<TurnEnd> {
         self.together = false;
         for k in 0..kept {
             let arrived = usize::from(*self.order.get(k)?);
             if let Err(invalid) = self.barriers.arrive(&mut self.warps, arrived) {
-                return Some(Turn::Invalid(arrived as u32, invalid));
+                return Some(TurnEnd::Invalid(arrived as u32, invalid));
             }
         }
         // A yield that the round does not see only costs another turn of the same warp.
@@ -411,19 +411,19 @@ impl Resident {
 
     /// Handles one stop of warp `index`, whose live lanes were `before`. Returns whether anything other than
     /// a yield happened.
-    fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u64) -> Result<bool, Turn> {
+    fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u64) -> Result<bool, TurnEnd> {
         let Some(warp) = self.warps.get_mut(index) else { return Ok(false) };
         if stop == Stop::Done {
             Self::end_warp(&mut self.begun, warp, job);
         }
         let exits = warp.live != before;
         match stop {
-            Stop::Fault => return Err(Turn::Fault(index as u32)),
+            Stop::Fault => return Err(TurnEnd::Fault(index as u32)),
             Stop::Barrier if warp.bar_mode == CLUSTER_ARRIVE => self.cluster.arrive(warp, index),
             Stop::Barrier if warp.bar_mode == CLUSTER_WAIT => self.cluster.wait(warp, index),
             Stop::Barrier => {
                 let arrived = self.barriers.arrive(&mut self.warps, index);
-                arrived.map_err(|invalid| Turn::Invalid(index as u32, invalid))?;
+                arrived.map_err(|invalid| TurnEnd::Invalid(index as u32, invalid))?;
             }
             Stop::Done | Stop::Yield => {}
         }
@@ -437,7 +437,7 @@ impl Resident {
     ///
     /// # Safety
     /// Same as for `step`.
-    unsafe fn round(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Turn> {
+    unsafe fn round(&mut self, in_code: &AtomicBool, job: &Job) -> Option<TurnEnd> {
         let code = job.launch.code;
         let (mut ran, mut moved, mut yields, mut sleep) = (false, false, 0, u32::MAX);
         for index in 0..self.warps.len() {
@@ -468,13 +468,13 @@ impl Resident {
             }
         }
         if self.warps.iter().all(|w| w.live == 0) {
-            return Some(Turn::Done);
+            return Some(TurnEnd::Done);
         }
         if !ran {
-            return Some(if self.cluster.is_waiting() { Turn::Waiting } else { Turn::Deadlock });
+            return Some(if self.cluster.is_waiting() { TurnEnd::Waiting } else { TurnEnd::Deadlock });
         }
         if yields != 0 {
-            return Some(Turn::Yielded { moved, sleep: if moved { 0 } else { sleep } });
+            return Some(TurnEnd::Yielded { moved, sleep: if moved { 0 } else { sleep } });
         }
         if self.barriers.is_idle() && !self.cluster.is_waiting() {
             self.gather();

@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-/// Inaccessible bytes on either side of a region, to catch indices that are slightly out of bounds.
+/// Inaccessible bytes on either side of the pages, to catch indices that are slightly out of bounds.
 pub(crate) const GUARD: usize = 64 << 10;
 
 /// Number of bytes that a 32-bit address can reach.
@@ -19,7 +19,7 @@ pub(crate) struct GuardedPages {
     tail: usize,
 }
 
-// SAFETY: a region is owned memory, and no more bound to a thread than a `Vec`.
+// SAFETY: they are owned memory, and no more bound to a thread than a `Vec`.
 unsafe impl Send for GuardedPages {}
 // SAFETY: see above; its contents are accessed only through raw pointers.
 unsafe impl Sync for GuardedPages {}
@@ -38,8 +38,8 @@ impl GuardedPages {
     }
 
     fn with_tail(size: usize, tail: usize) -> Option<GuardedPages> {
-        let region = GuardedPages::reserve(size, tail)?;
-        region.open(0, region.size).then_some(region)
+        let pages = GuardedPages::reserve(size, tail)?;
+        pages.open(0, pages.size).then_some(pages)
     }
 
     /// Reserves address space without memory.
@@ -220,21 +220,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn region_is_usable_to_its_ends_and_guarded_beyond() {
-        let region = GuardedPages::new(5000).unwrap();
-        assert_eq!(region.size(), 8192);
+    fn pages_are_usable_to_their_ends_and_guarded_beyond() {
+        let pages = GuardedPages::new(5000).unwrap();
+        assert_eq!(pages.size(), 8192);
         let byte = 7u8;
         let mut back = 0u8;
         for at in [0, 8191] {
-            let place = region.start().wrapping_add(at);
-            // SAFETY: the region's bytes may be written.
+            let place = pages.start().wrapping_add(at);
+            // SAFETY: the pages' bytes may be written.
             unsafe {
                 copy_guarded(place, &byte, 1).unwrap();
                 copy_guarded(&mut back, place, 1).unwrap();
             }
             assert_eq!(back, 7);
         }
-        for bad in [region.end(), region.start().wrapping_sub(1), std::ptr::null_mut()] {
+        for bad in [pages.end(), pages.start().wrapping_sub(1), std::ptr::null_mut()] {
             // SAFETY: these are guard pages and null, which contain nothing.
             unsafe {
                 assert_eq!(copy_guarded(bad, &byte, 1), Err(Inaccessible));
@@ -274,14 +274,14 @@ mod tests {
     fn accessible_bytes() {
         static CONSTANT: [u8; 4] = [1; 4];
         let mut own = 5u8;
-        let region = GuardedPages::new(1).unwrap();
+        let pages = GuardedPages::new(1).unwrap();
         let at = &raw mut own as u64;
         assert!(is_accessible(at, false) && is_accessible(at, true));
         assert_eq!(own, 5);
         assert!(is_accessible(CONSTANT.as_ptr() as u64, false));
         // Constants are in pages that cannot be written.
         assert!(!is_accessible(CONSTANT.as_ptr() as u64, true));
-        for bad in [0, region.end() as u64, region.start() as u64 - 1] {
+        for bad in [0, pages.end() as u64, pages.start() as u64 - 1] {
             assert!(!is_accessible(bad, false) && !is_accessible(bad, true));
         }
     }

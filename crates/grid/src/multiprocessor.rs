@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use wave::abi::Stop;
 
-use crate::block::{Resident, Turn};
+use crate::block::{Resident, TurnEnd};
 use crate::code;
 use crate::enter::{Crash, Gate};
 use crate::fault::{Fault, FaultKind, thread_index};
@@ -164,42 +164,45 @@ impl Multiprocessor {
     ///
     /// # Safety
     /// Same as for `drive`; the unit has been prepared and started.
-    unsafe fn turn(&mut self, job: &Job, unit: usize) -> (usize, Turn) {
+    unsafe fn turn(&mut self, job: &Job, unit: usize) -> (usize, TurnEnd) {
         let residents = residents_of(job, unit);
         let first = residents.start;
         let (mut all_moved, mut nap) = (false, u32::MAX);
         loop {
             let mut yielded = false;
             for index in residents.clone() {
-                let Some(resident) = self.residents.get_mut(index) else { return (index, Turn::Stopped) };
+                let Some(resident) = self.residents.get_mut(index) else { return (index, TurnEnd::Stopped) };
                 if resident.has_ended() {
                     continue;
                 }
                 self.running.store(index, Ordering::Relaxed);
                 // SAFETY: the same contract.
                 match unsafe { resident.step(&self.gate.in_code, job) } {
-                    Turn::Done => all_moved = true,
-                    Turn::Yielded { moved, sleep } => {
+                    TurnEnd::Done => all_moved = true,
+                    TurnEnd::Yielded { moved, sleep } => {
                         yielded = true;
                         all_moved |= moved;
                         nap = nap.min(sleep);
                     }
-                    Turn::Waiting => {}
+                    TurnEnd::Waiting => {}
                     end => return (index, end),
                 }
             }
             let blocks = self.residents.get_mut(residents.clone()).unwrap_or_default();
             if blocks.iter().all(|r| r.has_ended()) {
-                return (first, Turn::Done);
+                return (first, TurnEnd::Done);
             }
             if blocks.iter().any(|r| r.cluster.has_arrivals()) && blocks.iter().all(|r| r.has_arrived()) {
                 blocks.iter_mut().for_each(|r| r.open_cluster());
                 all_moved = true;
             } else if yielded {
-                return (first, Turn::Yielded { moved: all_moved, sleep: if all_moved { 0 } else { nap } });
+                return (
+                    first,
+                    TurnEnd::Yielded { moved: all_moved, sleep: if all_moved { 0 } else { nap } },
+                );
             } else {
                 let waits = residents.clone().zip(blocks).find(|(_, r)| !r.has_ended());
-                return (waits.map_or(first, |(index, _)| index), Turn::Deadlock);
+                return (waits.map_or(first, |(index, _)| index), TurnEnd::Deadlock);
             }
         }
     }
@@ -303,14 +306,14 @@ impl Multiprocessor {
                 let Some(resident) = self.residents.first_mut() else { return };
                 resident.left = end - next;
                 // SAFETY: the unit has just been prepared and started.
-                let (index, step) = unsafe { self.turn(job, 0) };
+                let (index, ended) = unsafe { self.turn(job, 0) };
                 // Those that compiled code has run, or the first one that it has not run to its end.
                 let left = self.residents.first().map_or(0, |resident| resident.left);
                 let ran = (end - next) - left.saturating_sub(1);
                 next += ran;
-                match step {
-                    Turn::Done => sharing.after(job, ran),
-                    Turn::Yielded { .. } => {
+                match ended {
+                    TurnEnd::Done => sharing.after(job, ran),
+                    TurnEnd::Yielded { .. } => {
                         sharing.force(job);
                         // SAFETY: the same contract.
                         unsafe { self.crowd(job, sharing) };
@@ -318,7 +321,7 @@ impl Multiprocessor {
                         self.active.push(0);
                         self.running.store(0, Ordering::Relaxed);
                     }
-                    end => self.fail_step(job, index, end),
+                    end => self.fail_turn(job, index, end),
                 }
             }
         }
@@ -342,18 +345,18 @@ impl Multiprocessor {
             while let Some(&index) = self.active.get(k) {
                 // SAFETY: active units have been prepared and started.
                 match unsafe { self.turn(job, index) } {
-                    (_, Turn::Done) => {
+                    (_, TurnEnd::Done) => {
                         self.active.remove(k);
                         self.idle.push(index);
                         sharing.after(job, 1);
                         progress = true;
                     }
-                    (_, Turn::Yielded { moved, sleep }) => {
+                    (_, TurnEnd::Yielded { moved, sleep }) => {
                         progress |= moved;
                         nap = nap.min(sleep);
                         k += 1;
                     }
-                    (resident, end) => return self.fail_step(job, resident, end),
+                    (resident, end) => return self.fail_turn(job, resident, end),
                 }
             }
             if self.active.is_empty() {
@@ -418,15 +421,15 @@ impl Multiprocessor {
         }
     }
 
-    fn fail_step(&self, job: &Job, resident: usize, step: Turn) {
-        match step {
-            Turn::Done | Turn::Yielded { .. } | Turn::Waiting | Turn::Stopped => {}
-            Turn::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
-            Turn::Invalid(warp, invalid) => {
+    fn fail_turn(&self, job: &Job, resident: usize, end: TurnEnd) {
+        match end {
+            TurnEnd::Done | TurnEnd::Yielded { .. } | TurnEnd::Waiting | TurnEnd::Stopped => {}
+            TurnEnd::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
+            TurnEnd::Invalid(warp, invalid) => {
                 let detail = format!("barrier {} (mode {})", invalid.id, invalid.mode);
                 self.fail(job, resident, FaultKind::InvalidBarrier, Some(warp), &detail);
             }
-            Turn::Deadlock => {
+            TurnEnd::Deadlock => {
                 let (detail, line) =
                     self.residents.get(resident).map(|r| r.describe(job)).unwrap_or_default();
                 let mut fault = Fault::new(FaultKind::Deadlock, job.launch.name, detail);

@@ -181,14 +181,14 @@ const _: () = assert!(size_of::<Sent>() == size_of::<libc::siginfo_t>());
 
 /// The alternate signal stack that we gave a thread.
 struct AltStack {
-    region: Cell<Option<GuardedPages>>,
+    pages: Cell<Option<GuardedPages>>,
 }
 
 impl Drop for AltStack {
     fn drop(&mut self) {
-        let Some(region) = self.region.take() else { return };
+        let Some(pages) = self.pages.take() else { return };
         let now = alt_stack();
-        if now.ss_sp.cast() == region.start() {
+        if now.ss_sp.cast() == pages.start() {
             let off = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
             // SAFETY: disables the stack; the thread is ending and not on it.
             unsafe { libc::sigaltstack(&off, std::ptr::null_mut()) };
@@ -197,7 +197,7 @@ impl Drop for AltStack {
 }
 
 thread_local! {
-    static ALT_STACK: AltStack = const { AltStack { region: Cell::new(None) } };
+    static ALT_STACK: AltStack = const { AltStack { pages: Cell::new(None) } };
 }
 
 fn alt_stack() -> libc::stack_t {
@@ -260,13 +260,13 @@ fn give_alt_stack() {
     // SAFETY: getauxval has no preconditions.
     let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     let enough = now.ss_flags & libc::SS_DISABLE == 0 && now.ss_size >= frame + LEAST_ALT_STACK;
-    if !enough && let Some(region) = GuardedPages::new(frame + ALT_STACK_SIZE) {
-        let stack = libc::stack_t { ss_sp: region.start().cast(), ss_flags: 0, ss_size: region.size() };
+    if !enough && let Some(pages) = GuardedPages::new(frame + ALT_STACK_SIZE) {
+        let stack = libc::stack_t { ss_sp: pages.start().cast(), ss_flags: 0, ss_size: pages.size() };
         // At a thread's end, thread-local storage is gone: the thread then keeps its stack.
         let _ = ALT_STACK.try_with(|owner| {
-            // SAFETY: the region outlives its use: its owner disables it before it is dropped.
+            // SAFETY: the pages outlive their use: their owner disables them before it drops them.
             if unsafe { libc::sigaltstack(&stack, std::ptr::null_mut()) } == 0 {
-                owner.region.set(Some(region));
+                owner.pages.set(Some(pages));
             }
         });
     }

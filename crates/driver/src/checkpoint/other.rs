@@ -33,18 +33,18 @@ const ANSWER: usize = 3;
 const STATUS: usize = 4;
 const SELF: usize = 5;
 
-/// The bits of a request that are the step, or one of the values below.
-const STEPS: u64 = 7;
+/// The bits of a request that are the transition, or one of the values below.
+const TRANSITIONS: u64 = 7;
 /// The asking process has given up.
 const WITHDRAWN: u64 = 0;
-/// The step is done, and the status says how it went.
+/// The transition is done, and the status says how it went.
 const FINISHED: u64 = 6;
 /// The process that was asked is about it.
 const CLAIMED: u64 = 7;
 
-/// The request with something else in the place of its step.
+/// The request with something else in the place of its transition.
 fn with(request: u64, what: u64) -> u64 {
-    request & !STEPS | what
+    request & !TRANSITIONS | what
 }
 
 /// Changes the word of the request if it is as expected.
@@ -73,7 +73,7 @@ impl Transition {
     fn of(request: u64) -> Option<Transition> {
         [Transition::Lock, Transition::Checkpoint, Transition::Restore, Transition::Unlock]
             .into_iter()
-            .find(|step| *step as u64 == request & STEPS)
+            .find(|transition| *transition as u64 == request & TRANSITIONS)
     }
 }
 
@@ -126,20 +126,21 @@ fn answer(words: &Words) {
         }
         seen = request;
         let claimed = with(request, CLAIMED);
-        let Some(step) = Transition::of(request).filter(|_| change_request(words, request, claimed)) else {
+        let Some(transition) = Transition::of(request).filter(|_| change_request(words, request, claimed))
+        else {
             continue;
         };
         seen = claimed;
         let limit = words[LIMIT].load(Ordering::Acquire);
         let limit = (limit != 0).then(|| Duration::from_millis(limit));
         let withdrawn = || words[REQUEST].load(Ordering::Acquire) != claimed;
-        let result = change_to(step, limit, Some(&withdrawn));
+        let result = change_to(transition, limit, Some(&withdrawn));
         words[STATUS].store(result.err().map_or(0, Error::code).into(), Ordering::Release);
         if change_request(words, claimed, with(request, FINISHED)) {
             seen = with(request, FINISHED);
             words[ANSWER].store(request, Ordering::Release);
             wake(&words[ANSWER]);
-        } else if step == Transition::Lock && result.is_ok() {
+        } else if transition == Transition::Lock && result.is_ok() {
             super::unlock();
         }
     }
@@ -246,12 +247,12 @@ impl Other {
     ///
     /// # Errors
     /// As the process answers. [`Error::OperatingSystem`]: it has ended. [`Error::NotReady`]: not in time.
-    pub fn ask(&self, step: Transition, limit: Option<Duration>) -> Result<()> {
+    pub fn ask(&self, transition: Transition, limit: Option<Duration>) -> Result<()> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         self.take(deadline)?;
         let words = self.words();
         let last = words[REQUEST].load(Ordering::Acquire);
-        let request = ((last | STEPS) + 1) | step as u64;
+        let request = ((last | TRANSITIONS) + 1) | transition as u64;
         // 0 would be no limit.
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let limit = left.map_or(0, |left| left.as_millis().max(1) as u64);

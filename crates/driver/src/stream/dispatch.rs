@@ -2,7 +2,7 @@
 //!
 //! The first stream with asynchronous work starts one. While work arrives, a dispatcher polls the list of
 //! streams with work and naps between polls. After a while without work it sleeps until it is woken. Only
-//! then must a submission wake a thread.
+//! then must a submission wake a thread; a burst of submissions also ends a nap.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
