@@ -6,6 +6,7 @@ mod library;
 use std::ffi::c_void;
 use std::ptr::{from_mut, from_ref, null, null_mut};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::Library;
 
@@ -403,11 +404,15 @@ fn later_functions_work() {
             let (mut event, mut waits, memory) = (0u64, 0u64, device_memory(&[1, 2]));
             assert_eq!(call!(cudaEventCreate(&raw mut event => *mut u64)), 0);
             assert_eq!(call!(cudaStreamCreateWithFlags(&raw mut waits => *mut u64, 1 => u32)), 0);
-            extern "C" fn sleep(_data: u64) {
-                std::thread::sleep(std::time::Duration::from_millis(100));
+            static BUSY: AtomicBool = AtomicBool::new(false);
+            BUSY.store(true, Ordering::Release);
+            extern "C" fn busy(_data: u64) {
+                while BUSY.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
             }
             let slow = call!(cudaLaunchHostFunc_v2(
-                stream => u64, sleep as *const () => *const (), 0 => u64, 0 => u32,
+                stream => u64, busy as *const () => *const (), 0 => u64, 0 => u32,
             ));
             assert_eq!(slow, 0);
             let fill = call!(cudaMemsetAsync(memory => *mut c_void, 0 => i32, 4 => usize, stream => u64));
@@ -415,6 +420,7 @@ fn later_functions_work() {
             assert_eq!(call!(cudaExecutionCtxRecordEvent(context => u64, event => u64)), 0);
             assert_eq!(call!(cudaEventQuery(event => u64)), NOT_READY);
             assert_eq!(call!(cudaExecutionCtxWaitEvent(own => u64, event => u64)), 0);
+            BUSY.store(false, Ordering::Release);
             assert_eq!(call!(cudaStreamSynchronize(waits => u64)), 0);
             assert_eq!(call!(cudaEventQuery(event => u64)), 0, "the other stream has waited");
             assert_eq!(call!(cudaExecutionCtxSynchronize(context => u64)), 0);
