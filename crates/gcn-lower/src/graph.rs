@@ -3,9 +3,9 @@
 //!
 //! AMD's calls are jumps: `s_swappc_b64` writes the address after it to a pair of SGPRs, `s_setpc_b64` goes
 //! back. Registers and the stack need no treatment, since a function's blocks become blocks of the kernel.
-//! Each call has a copy of the function, so that it returns to one place. A function that may call itself has
-//! one copy for the calls from inside the recursion, and its return compares the address with those of all of
-//! them.
+//! Each call has a copy of the function, so that it returns to one place. Where that makes too much code, a
+//! long function has one copy for all calls from a function; one that may call itself has one for the calls
+//! from inside the recursion. The return of such a copy compares the address with those of all of them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,7 +17,14 @@ use crate::code::{self, Code, Next};
 use crate::error::Error;
 use crate::flow::Words;
 
-/// Most instructions that copies for each call may make; beyond, calls share their functions.
+/// Most instructions that copies for each call may make; beyond, the calls in a function share long
+/// functions.
+const MOST_FOR_CALLS: usize = 1_500;
+
+/// A function of so many instructions is long.
+const LONG: usize = 40;
+
+/// Most instructions of copies for each function that calls; beyond, all calls share their functions.
 const MOST: usize = 60_000;
 
 /// The register pair by which functions return in AMD's calling convention.
@@ -79,6 +86,19 @@ struct Copy {
     leaving: BTreeSet<usize>,
 }
 
+/// The calls that share a copy of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Call {
+    /// All.
+    Any { function: u64 },
+    /// Those inside the recursion that was entered by this copy.
+    Inside { recursion: usize, function: u64 },
+    /// Those in a copy of the caller.
+    From { caller: usize, function: u64 },
+    /// One, by the address that it returns to.
+    One { caller: usize, back: u64, function: u64 },
+}
+
 /// A block while the graph is made.
 struct Open {
     copy: usize,
@@ -94,8 +114,10 @@ struct Maker<'a> {
     taken: BTreeSet<u64>,
     /// Groups of functions that call each other, by function; `None`: calls share all functions.
     groups: Option<BTreeMap<u64, u64>>,
+    /// Functions that the calls in a copy of a function share.
+    shared: BTreeSet<u64>,
     copies: Vec<Copy>,
-    by_call: HashMap<(usize, u64, u64), usize>,
+    by_call: HashMap<Call, usize>,
     nodes: Vec<Open>,
     by_place: HashMap<(usize, u64), usize>,
     waiting: VecDeque<usize>,
@@ -120,8 +142,8 @@ fn stored(object: &CodeObject<'_>) -> BTreeMap<u64, u64> {
 }
 
 impl Graph {
-    /// Whether the descriptor cannot know how much memory the stack takes: where calls choose their function,
-    /// or return to several places.
+    /// Whether the descriptor may not know how much memory the stack takes: where calls choose their
+    /// function, or return to an address that is not known here.
     pub fn is_unbounded(&self) -> bool {
         self.nodes.iter().any(|node| matches!(&node.end, End::Chooses(all) if !all.is_empty()))
     }
@@ -137,8 +159,12 @@ impl Graph {
         };
         let mut taken: BTreeSet<u64> = stored.values().copied().filter(in_code).collect();
         loop {
-            let mut maker = Maker::new(code, &stored, taken.clone(), None);
-            maker.run(&entry);
+            let make = |groups, shared| {
+                let mut maker = Maker::new(code, &stored, taken.clone(), groups, shared);
+                maker.run(&entry);
+                maker
+            };
+            let mut maker = make(None, BTreeSet::new());
             let found: BTreeSet<u64> = maker.taken.iter().copied().filter(in_code).collect();
             let unread: Vec<u64> = maker.unread.iter().copied().filter(in_code).collect();
             let (shared, calls) = (maker.copies.iter().any(|c| c.returns.len() > 1), maker.calls.clone());
@@ -148,8 +174,11 @@ impl Graph {
                 continue;
             }
             if shared {
-                let mut copied = Maker::new(code, &stored, taken.clone(), Some(groups(&calls)));
-                copied.run(&entry);
+                let groups = groups(&calls);
+                let mut copied = make(Some(groups.clone()), BTreeSet::new());
+                if copied.instructions > MOST_FOR_CALLS {
+                    copied = make(Some(groups), maker.long());
+                }
                 if copied.instructions <= MOST && copied.unread.iter().all(|a| !in_code(a)) {
                     maker = copied;
                 }
@@ -157,8 +186,7 @@ impl Graph {
             if !shared {
                 maker.recursive.clear();
             }
-            let (nodes, recursive) = maker.finished();
-            return Ok(Graph { nodes, recursive, stored });
+            return Ok(maker.finished());
         }
     }
 }
@@ -187,6 +215,7 @@ impl<'a> Maker<'a> {
         stored: &'a BTreeMap<u64, u64>,
         taken: BTreeSet<u64>,
         groups: Option<BTreeMap<u64, u64>>,
+        shared: BTreeSet<u64>,
     ) -> Maker<'a> {
         let root = Copy { function: code.entry, recursion: 0, returns: Vec::new(), leaving: BTreeSet::new() };
         Maker {
@@ -194,8 +223,9 @@ impl<'a> Maker<'a> {
             stored,
             taken,
             groups,
+            shared,
             copies: vec![root],
-            by_call: HashMap::from([((0, 0, code.entry), 0)]),
+            by_call: HashMap::from([(Call::Any { function: code.entry }, 0)]),
             nodes: Vec::new(),
             by_place: HashMap::new(),
             waiting: VecDeque::new(),
@@ -214,6 +244,20 @@ impl<'a> Maker<'a> {
             }
             self.leave(node);
         }
+    }
+
+    /// The long functions, where each has one copy.
+    fn long(&self) -> BTreeSet<u64> {
+        let mut sizes = vec![0; self.copies.len()];
+        for node in &self.nodes {
+            sizes[node.copy] += self.code.block(node.leader).count();
+        }
+        self.copies
+            .iter()
+            .zip(sizes)
+            .filter(|(_, size)| *size >= LONG)
+            .map(|(copy, _)| copy.function)
+            .collect()
     }
 
     /// A block that control reaches with what is known.
@@ -249,20 +293,22 @@ impl<'a> Maker<'a> {
         self.calls.entry(from.function).or_default().insert(function);
         self.calls.entry(function).or_default();
         let recursion = from.recursion;
-        let key = match &self.groups {
-            None => (0, 0, function),
+        let call = match &self.groups {
+            None => Call::Any { function },
             Some(groups) => match groups.get(&function) {
-                Some(group) if groups.get(&from.function) == Some(group) => (recursion, 0, function),
-                _ => (caller, back, function),
+                Some(group) if groups.get(&from.function) == Some(group) => {
+                    Call::Inside { recursion, function }
+                }
+                _ if self.shared.contains(&function) => Call::From { caller, function },
+                _ => Call::One { caller, back, function },
             },
         };
         let next = self.copies.len();
-        let copy = *self.by_call.entry(key).or_insert(next);
+        let copy = *self.by_call.entry(call).or_insert(next);
         if copy == next {
-            let inside = key.1 == 0;
-            let recursion = if inside { recursion } else { next };
+            let recursion = if matches!(call, Call::Inside { .. }) { recursion } else { next };
             self.copies.push(Copy { function, recursion, returns: Vec::new(), leaving: BTreeSet::new() });
-            self.by_call.insert((recursion, 0, function), next);
+            self.by_call.insert(Call::Inside { recursion, function }, next);
         }
         let known = &mut self.copies[copy];
         if !known.returns.contains(&(back, caller)) {
@@ -339,7 +385,7 @@ impl<'a> Maker<'a> {
     }
 
     /// The blocks that can still be reached now that all is known.
-    fn finished(mut self) -> (Vec<Node>, BTreeSet<usize>) {
+    fn finished(mut self) -> Graph {
         // What a call leads to may still become known here, and the blocks of functions whose address was
         // found after their callers.
         let ends = loop {
@@ -374,7 +420,8 @@ impl<'a> Maker<'a> {
             };
             Some(Node { leader: open.leader, end, known: open.known.clone() })
         });
-        let recursive = self.recursive.iter().filter_map(|node| number.get(node).copied());
-        (nodes.collect(), recursive.collect())
+        let nodes = nodes.collect();
+        let recursive = self.recursive.iter().filter_map(|node| number.get(node).copied()).collect();
+        Graph { nodes, recursive, stored: self.stored.clone() }
     }
 }
