@@ -6,6 +6,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 
 use hwtruth::answers::{Answer, Difference, Probe, differences, lines, proc_addresses};
+use hwtruth::sample::Turn;
 
 fn include() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include")
@@ -27,7 +28,9 @@ fn every_answer_is_the_hardwares() {
     let groups = probe.groups().expect("the groups");
     assert!(groups.len() > 60, "{} groups", groups.len());
     let mut different = Vec::new();
-    for group in groups {
+    // In the sample a third of the groups.
+    let turn = Turn::new(0, 3);
+    for group in groups.into_iter().filter(|group| turn.takes(group)) {
         let ours = probe.ask(&library, Some(&group)).expect("answers");
         // A group without any line must not pass.
         assert!(!ours.trim().is_empty(), "{group}: no answers");

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::{null, null_mut};
 
-use hwtruth::sample::every_way;
+use hwtruth::sample::{every_way, long};
 use support::*;
 
 const CLANG: &str = "clang-19";
@@ -318,6 +318,9 @@ fn kernels_of_code_objects_run() {
         for (way, version) in ["-mcode-object-version=4", "-mcode-object-version=5"].into_iter().enumerate() {
             // The versions differ in metadata alone, so compiled code takes turns.
             let compiled = every_way() || number == way;
+            if !compiled && !long() {
+                continue;
+            }
             let ways = [(target, "interpreter"), (target, "compiled"), ("", "compiled")];
             for (arch, engine) in ways.into_iter().take(if compiled { 3 } else { 1 }) {
                 let settings = [

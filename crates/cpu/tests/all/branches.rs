@@ -7,6 +7,7 @@ use crate::launch::{Shape, launch};
 use crate::memory::Aligned;
 use cpu::{Effort, Engine, Forced, Program, Source, Specialisation, Target};
 use grid::Workers;
+use hwtruth::sample;
 
 /// Registers of each type that live throughout the kernel.
 const REGISTERS: usize = 12;
@@ -107,10 +108,13 @@ fn kernels_of_many_branches_run_alike() {
         (130, true, vec![large(Effort::Least)]),
         // So large that the dispatcher is chosen.
         (400, true, vec![plain.clone()]),
-    ] {
+    ]
+    .into_iter()
+    .take(sample::of(5, 3))
+    {
         let text = kernel(blocks, waits);
         let expected = results(&load(&text, Engine::Interpreter), false);
-        for processor in ["native", "x86-64-v3"] {
+        for processor in ["native", "x86-64-v3"].into_iter().take(sample::of(2, 1)) {
             let Ok(target) = Target::named(processor) else { continue };
             for forced in &ways {
                 let program = load(&text, Engine::Compiled).for_target(target.clone()).forced(forced.clone());
@@ -125,7 +129,8 @@ fn kernels_of_many_branches_run_alike() {
 /// Values that are live in every block do not make the code grow faster than the blocks do.
 #[test]
 fn code_grows_as_the_branches_do() {
-    let sizes = [500, 2000, 6000].map(bytes_of_ir);
+    let branches = sample::of([500, 2000, 6000], [200, 800, 2400]);
+    let sizes = branches.map(bytes_of_ir);
     let [small, large, largest] = sizes;
-    assert!(large < 5 * small && largest < 4 * large, "{sizes:?} bytes for 500, 2,000 and 6,000 branches");
+    assert!(large < 5 * small && largest < 4 * large, "{sizes:?} bytes for {branches:?} branches");
 }

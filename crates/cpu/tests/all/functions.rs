@@ -23,7 +23,7 @@ fn sampled(sums: usize, engine: Engine) -> Vec<usize> {
         Engine::Interpreter => (0..sums).take(usize::from(sums == 1)).collect(),
         Engine::Compiled => {
             let mut list: Vec<usize> =
-                edges.into_iter().chain((0..sums).step_by(sample::of(61, 509))).collect();
+                edges.into_iter().chain((0..sums).step_by(sample::of(61, 2039))).collect();
             list.retain(|&n| n < sums);
             list
         }
@@ -62,7 +62,10 @@ fn errors_are_inside_the_manuals_bounds() {
             let Some(mut survey) = Survey::new(&f.name) else { continue };
             let runner = Runner::new(&f, &how, 2);
             let interpreted = how.engine == Engine::Interpreter;
-            let spread = if interpreted { (0, 1_048_583, 4096) } else { (0, 4093, 1 << 20) };
+            let spread = match interpreted {
+                true => (0, 1_048_583, 4096),
+                false => (0, sample::of(4093, 16_381), sample::of(1 << 20, 1 << 18)),
+            };
             // Every exponent with the smallest and the largest fractions.
             let ends = (0..4).flat_map(|n| [n, 0x7f_ffff - n]).map(|first| (first, 1 << 23, 512));
             for (first, step, count) in ends.chain([spread]) {

@@ -32,7 +32,7 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
     // The interpreter is slow; the first inputs are all pairs of special values. One form reads the number
     // of blocks.
     let whole = engine == Engine::Compiled || form.body.contains("%nctaid");
-    let threads = if whole { INPUTS } else { sample::of(INPUTS, 6 * BLOCK) };
+    let threads = if whole { INPUTS } else { sample::of(INPUTS, 3 * BLOCK) };
     let out = run(&program, workers, form, engine == Engine::Compiled, threads)?;
     let to_the_bit = Form { check: Check::Exact, ..form.clone() };
     let form = if exact { &to_the_bit } else { form };

@@ -6,10 +6,10 @@
 use crate::compare::{check, reduced};
 use crate::generator::{Case, Choices};
 
-/// Number of kernels unless `RANDOM_COUNT` gives it: twice as many as it takes to use every way of running
-/// them, and more in a long run.
+/// Number of kernels unless `RANDOM_COUNT` gives it: as many as it takes to use every way of running them,
+/// and more in a long run.
 fn count() -> u64 {
-    if hwtruth::sample::long() { 24 } else { 8 }
+    if hwtruth::sample::long() { 24 } else { 4 }
 }
 
 fn number(name: &str, default: u64) -> u64 {

@@ -7,7 +7,7 @@ use cpu::{Engine, Program, Rules, Source, Target};
 use hwtruth::sample;
 
 /// Number of changed texts per seed, in a long run and otherwise.
-const ROUNDS: [usize; 2] = [400, 40];
+const ROUNDS: [usize; 2] = [400, 20];
 /// One in this many is also compiled, which takes longer.
 const COMPILED: usize = 20;
 

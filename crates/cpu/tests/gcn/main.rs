@@ -42,6 +42,9 @@ const TARGETS: &[(&str, &[&str])] = &[
     ("gfx1201", &["-mwavefrontsize64"]),
 ];
 
+/// All engines, the interpreter first.
+const ENGINES: &[Engine] = &[Engine::Interpreter, Engine::Compiled];
+
 const LEVELS: [&str; 3] = ["-O1", "-O2", "-O3"];
 
 fn files() -> Vec<PathBuf> {
@@ -150,20 +153,19 @@ fn ready() -> bool {
 }
 
 /// The engines that run file number `file` in way number `way` of `ways`, which are targets, each with all
-/// [`LEVELS`]. In the sample a file is compiled for two ways, one of which the interpreter runs; the next
-/// file has others. In a long run it is compiled for every second target at one level; the interpreter runs a
-/// third of these.
+/// [`LEVELS`]. In the sample every third file is compiled for two ways, one of which the interpreter runs;
+/// the next of these files has others. In a long run a file is compiled for every second target at one level;
+/// the interpreter runs a third of these.
 fn engines(file: usize, way: usize, ways: usize) -> &'static [Engine] {
-    const BOTH: &[Engine] = &[Engine::Interpreter, Engine::Compiled];
     let (target, level) = (way / LEVELS.len(), way % LEVELS.len());
     if every_way() {
-        return BOTH;
+        return ENGINES;
     }
     if long() {
         let turn = target + file;
         return match turn / 2 % LEVELS.len() {
             at if !turn.is_multiple_of(2) || at != level => &[],
-            0 => BOTH,
+            0 => ENGINES,
             _ => &[Engine::Compiled],
         };
     }
@@ -184,7 +186,7 @@ fn kernels_compute_what_their_files_say() {
     let workers = [1, 3].map(Workers::new);
     let only = std::env::var("ONLY").unwrap_or_default();
     let mut failures = Vec::new();
-    for (number, file) in files().iter().enumerate() {
+    for (number, file) in files().iter().enumerate().step_by(sample::of(1, 3)) {
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
         if !name.contains(&only) {
             continue;
@@ -217,7 +219,7 @@ fn changed_code_is_refused_or_keeps_the_rules() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let rounds = sample::of(400, 100);
+    let rounds = sample::of(400, 60);
     let (mut kept, mut refused) = (0, 0);
     let mut state = 2026u64;
     let mut random = move || {
@@ -226,7 +228,7 @@ fn changed_code_is_refused_or_keeps_the_rules() {
         state ^= state << 17;
         state
     };
-    for (file, (target, options)) in files().iter().zip(TARGETS.iter().cycle()) {
+    for (file, (target, options)) in files().iter().zip(TARGETS.iter().cycle()).step_by(sample::of(1, 3)) {
         let into = folder.path().join("object");
         let original = compiled(file, target, options, "-O2", &into).expect("a code object");
         let object = gcn::CodeObject::read(&original).expect("a code object");

@@ -4,6 +4,8 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use hwtruth::sample;
+
 use crate::call;
 use crate::support::{Argument, Cuda, HEAD, P, everywhere, isolated};
 
@@ -86,7 +88,7 @@ fn large_memory_keeps_what_is_written_meanwhile() {
         let cuda = Cuda::start();
         let add = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "add");
         let mut lost = Vec::new();
-        for _ in 0..2 {
+        for _ in 0..sample::of(2, 1) {
             let (memory, filled) = (cuda.upload(&vec![0u32; WORDS]), cuda.upload(&vec![1u32; FILLED]));
             let mut stream = 0;
             call!(cuda.cuStreamCreate(&mut stream, 1));

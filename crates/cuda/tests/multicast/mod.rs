@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use hwtruth::sample;
+
 use crate::call;
 use crate::support::Argument::U64;
 use crate::support::status::INVALID_VALUE;
@@ -116,7 +118,8 @@ fn floats_of_eight_bits() {
         write(cuda, a, &words(pairs().map(|p| p.0).collect()));
         write(cuda, b, &words(pairs().map(|p| p.1).collect()));
         let out = cuda.upload(&vec![0u32; 4 << 14]);
-        for (name, format) in [("e4m3", formats::E4M3), ("e5m2", formats::E5M2)] {
+        let all = [("e4m3", formats::E4M3), ("e5m2", formats::E5M2)];
+        for (name, format) in all.into_iter().take(sample::of(2, 1)) {
             let function = cuda.function(cuda.module(&BYTES.replace("TYPE", name)), "all");
             assert_eq!(cuda.launch(function, 64, 256, 0, &[U64(many), U64(out)]), 0);
             call!(cuda.cuCtxSynchronize());
