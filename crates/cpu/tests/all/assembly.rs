@@ -1,6 +1,7 @@
 //! Simple kernels compile to what one would write by hand: full-width loads, arithmetic and stores, and
 //! nothing lane by lane.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use cpu::{Engine, Forced, Program, Source, Specialisation, Target};
@@ -24,6 +25,15 @@ const KERNELS: &[Expected] = &[
         block: [32, 8, 1],
         has: &["vmulps", "vfmadd", "vcmp", "store"],
     },
+];
+
+/// Kernels with what one of their innermost loops must contain.
+const LOOPS: &[Expected] = &[
+    Expected { file: "sgemm", kernel: "sgemm16", block: [16, 16, 1], has: &["vfmadd", "load"] },
+    Expected { file: "sgemm", kernel: "sgemm32", block: [32, 32, 1], has: &["vfmadd", "load"] },
+    Expected { file: "mandelbrot", kernel: "mandelbrot", block: [32, 8, 1], has: &["vmulps", "vfmadd"] },
+    Expected { file: "stencil", kernel: "stencil", block: [32, 8, 1], has: &["vaddps", "load"] },
+    Expected { file: "scan", kernel: "scan_blocks", block: [256, 1, 1], has: &["vpaddd", "load"] },
 ];
 
 /// Instructions that access single lanes.
@@ -65,21 +75,68 @@ fn is_store(operands: &str, register: &str) -> bool {
     operands.starts_with(register) && operands.contains('(') && !operands.contains("(%rsp)")
 }
 
-fn check(target: &str, register: &str) {
-    let Ok(named) = Target::named(target) else {
-        eprintln!("not run: this machine cannot run {target}");
-        return;
+/// A processor to compile for; this machine need not be able to run the code.
+fn processor(name: &'static str) -> Target {
+    Target { cpu: name, avx512: name == "x86-64-v4", features: String::new() }
+}
+
+/// Whether some instruction is `wanted`: `load`, `store`, or the beginning of a name.
+fn has(code: &[(&str, &str)], wanted: &str, register: &str) -> bool {
+    code.iter().any(|(name, operands)| match wanted {
+        "load" => name.starts_with("vmov") && is_load(operands, register),
+        "store" => name.starts_with("vmov") && is_store(operands, register),
+        word => name.starts_with(word) && operands.contains(register),
+    })
+}
+
+/// The instructions from each label to a jump back to it, where no other such jump lies between.
+fn innermost_loops(assembly: &str) -> Vec<Vec<(&str, &str)>> {
+    let lines: Vec<&str> = assembly.lines().collect();
+    let labels: HashMap<&str, usize> =
+        lines.iter().enumerate().filter_map(|(at, l)| Some((l.split_once(':')?.0, at))).collect();
+    let jump = |(at, line): (usize, &&str)| {
+        let (name, to) = line.trim().split_once('\t')?;
+        let from = *labels.get(to).filter(|from| name.starts_with('j') && **from < at)?;
+        Some((from, at))
     };
+    let loops: Vec<(usize, usize)> = lines.iter().enumerate().filter_map(jump).collect();
+    let inner = loops.iter().filter(|a| !loops.iter().any(|b| b != *a && a.0 <= b.0 && b.1 <= a.1));
+    let code = |range: &(usize, usize)| {
+        let body = lines[range.0..range.1].iter().filter(|l| l.starts_with('\t') && !l.starts_with("\t."));
+        body.map(|l| l.trim().split_once('\t').unwrap_or((l.trim(), ""))).collect()
+    };
+    inner.map(code).collect()
+}
+
+/// The loops in which a kernel spends its time are full-width.
+fn check_loops(target: &'static str, register: &str) {
+    for e in LOOPS {
+        let text = made(e, (&processor(target), Forced::default()), simd::assembly);
+        let loops = innermost_loops(&text);
+        let good = |code: &&Vec<(&str, &str)>| {
+            e.has.iter().all(|wanted| has(code, wanted, register))
+                && !code.iter().any(|(name, _)| LANE_BY_LANE.iter().any(|bad| name.contains(bad)))
+        };
+        assert!(
+            loops.iter().any(|code| good(&code)),
+            "{} for {target} has no loop with {:?} and nothing lane by lane, of {}:\n{text}",
+            e.kernel,
+            e.has,
+            loops.len()
+        );
+    }
+}
+
+fn check(target: &'static str, register: &str) {
     for e in KERNELS {
-        let text = made(e, (&named, Forced::default()), simd::assembly);
+        let text = made(e, (&processor(target), Forced::default()), simd::assembly);
         let code = instructions(&text);
         for wanted in e.has {
-            let there = code.iter().any(|(name, operands)| match *wanted {
-                "load" => name.starts_with("vmov") && is_load(operands, register),
-                "store" => name.starts_with("vmov") && is_store(operands, register),
-                word => name.starts_with(word) && operands.contains(register),
-            });
-            assert!(there, "{} for {target} has no full-width {wanted}:\n{text}", e.kernel);
+            assert!(
+                has(&code, wanted, register),
+                "{} for {target} has no full-width {wanted}:\n{text}",
+                e.kernel
+            );
         }
         for (name, operands) in &code {
             let bad = LANE_BY_LANE.iter().any(|b| name.contains(b));
@@ -91,11 +148,13 @@ fn check(target: &str, register: &str) {
 #[test]
 fn avx512_code_is_full_width() {
     check("x86-64-v4", "%zmm");
+    check_loops("x86-64-v4", "%zmm");
 }
 
 #[test]
 fn avx2_code_is_full_width() {
     check("x86-64-v3", "%ymm");
+    check_loops("x86-64-v3", "%ymm");
 }
 
 /// LLVM's time for a block grows quadratically with the number of vectors that it reads from one memory
