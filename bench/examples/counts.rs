@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use bench::amd;
 use bench::cases::{self, Case};
-use bench::cuda::Cuda;
+use bench::cuda::{Cuda, Interface};
 use bench::engine::Engine;
 use clap::Parser;
 
@@ -21,12 +22,18 @@ struct Args {
     /// Count only cases whose title contains this
     #[arg(default_value = "")]
     filter: String,
-    /// Path of the driver library
+    /// Path of the driver library; with `--amd`, of HIP's
     #[arg(long)]
     library: Option<PathBuf>,
+    /// Count the kernels as AMD code for gfx906 and gfx1100, which clang++-19 compiles, beside PTX
+    #[arg(long)]
+    amd: bool,
     /// The case that this process runs, instead of the table
     #[arg(long, hide = true)]
     child: Option<usize>,
+    /// A target, and the folder of its code objects, for that process
+    #[arg(long, hide = true, num_args = 2)]
+    object: Option<Vec<String>>,
 }
 
 /// Percent by which a count may exceed the recorded one.
@@ -38,7 +45,8 @@ fn kernels() -> PathBuf {
 
 fn library(args: &Args) -> PathBuf {
     let exe = std::env::current_exe().unwrap_or_default();
-    let built = || exe.ancestors().nth(2).map(|p| p.join("lib-anywarp/libcuda.so.1")).unwrap_or_default();
+    let name = if args.amd { "libamdhip64.so.6" } else { "libcuda.so.1" };
+    let built = || exe.ancestors().nth(2).map(|p| p.join("lib-anywarp").join(name)).unwrap_or_default();
     args.library.clone().unwrap_or_else(built)
 }
 
@@ -49,13 +57,29 @@ fn all() -> Vec<Case> {
 
 /// What a process of its own does.
 fn run(args: &Args, case: usize) -> Result<()> {
-    let mut engine = Cuda::new(&library(args), &kernels())?;
+    let mut engine = match args.object.as_deref() {
+        None if args.amd => {
+            Cuda::with(&library(args), &kernels(), Interface::Hip { device: 0, extension: "ptx" })?
+        }
+        Some([_, folder]) => {
+            let interface = Interface::Hip { device: 0, extension: "hsaco" };
+            Cuda::with(&library(args), Path::new(folder), interface)?
+        }
+        _ => Cuda::new(&library(args), &kernels())?,
+    };
     engine.prepare(all().get(case).context("no such case")?)?;
     engine.run()
 }
 
+/// What runs: a case, as PTX or as code for a target in a folder.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    case: usize,
+    object: Option<(&'a str, &'a Path)>,
+}
+
 /// The command that runs a case, by itself or in `tool`.
-fn command(args: &Args, case: usize, cache: &Path, tool: &[&str]) -> Result<Command> {
+fn command(args: &Args, run: Run<'_>, cache: &Path, tool: &[&str]) -> Result<Command> {
     let exe = std::env::current_exe()?;
     let mut command = match tool {
         [] => Command::new(exe),
@@ -65,22 +89,26 @@ fn command(args: &Args, case: usize, cache: &Path, tool: &[&str]) -> Result<Comm
             command
         }
     };
-    command.args(["--child", &case.to_string(), "--library"]).arg(library(args));
+    command.args(["--child", &run.case.to_string(), "--library"]).arg(library(args));
+    command.args(args.amd.then_some("--amd"));
+    if let Some((target, folder)) = run.object {
+        command.args(["--object", target]).arg(folder).env("ANYWARP_HIP_ARCH", target);
+    }
     let settings = [("ANYWARP_CPU", "x86-64-v3"), ("ANYWARP_WORKERS", "1")];
     command.envs(settings).env("ANYWARP_CACHE_DIR", cache);
     Ok(command)
 }
 
 /// The instructions of a case's launches.
-fn count(args: &Args, case: usize, folder: &Path) -> Result<u64> {
+fn count(args: &Args, run: Run<'_>, folder: &Path) -> Result<u64> {
     // The code is compiled outside of callgrind, and comes from the cache inside.
     let cache = folder.join("cache");
-    let status = command(args, case, &cache, &[])?.status()?;
+    let status = command(args, run, &cache, &[])?.status()?;
     ensure!(status.success(), "the process ended with {status}");
-    let out = folder.join(format!("{case}.out"));
+    let out = folder.join("profile");
     let file = format!("--callgrind-out-file={}", out.display());
     let tool = ["valgrind", "--tool=callgrind", "-q", &file];
-    let output = command(args, case, &cache, &tool)?
+    let output = command(args, run, &cache, &tool)?
         .output()
         .context("valgrind does not start: apt-get install valgrind")?;
     ensure!(output.status.success(), "callgrind: {}", String::from_utf8_lossy(&output.stderr));
@@ -128,10 +156,39 @@ fn recorded(path: &Path) -> Result<BTreeMap<String, u64>> {
     rows.collect()
 }
 
+/// Prints how many instructions AMD code takes beside PTX.
+fn compare_amd(args: &Args) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    amd::compile(&kernels(), folder.path())?;
+    let names = amd::TARGETS.map(|name| format!("{name} | {name} ÷ PTX")).join(" | ");
+    println!("| kernel | PTX | {names} |\n|---|---:|---:|---:|---:|---:|");
+    for (number, case) in chosen(args) {
+        let plain = Run { case: number, object: None };
+        let ptx = count(args, plain, folder.path())?;
+        let mut row = format!("| {} | {ptx} |", case.title);
+        for target in amd::TARGETS {
+            let objects = folder.path().join(target);
+            let run = Run { object: Some((target, &objects)), ..plain };
+            let count = count(args, run, folder.path()).with_context(|| case.title.to_owned())?;
+            write!(row, " {count} | {:.2} |", count as f64 / ptx as f64)?;
+        }
+        println!("{row}");
+    }
+    Ok(())
+}
+
+/// The cases that pass the filter, with their numbers.
+fn chosen(args: &Args) -> impl Iterator<Item = (usize, Case)> {
+    all().into_iter().enumerate().filter(|(_, case)| case.title.contains(&args.filter))
+}
+
 fn main() -> Result<()> {
     let args = Args::parse();
     if let Some(case) = args.child {
         return run(&args, case);
+    }
+    if args.amd {
+        return compare_amd(&args);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("counts.txt");
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
@@ -140,8 +197,9 @@ fn main() -> Result<()> {
     let mut text = String::from("# Instructions of a launch with small data, by examples/counts.rs.\n");
     let mut worse = Vec::new();
     println!("| kernel | instructions | recorded | ratio |\n|---|---:|---:|---:|");
-    for (number, case) in all().iter().enumerate().filter(|(_, case)| case.title.contains(&args.filter)) {
-        let count = count(&args, number, folder.path()).with_context(|| case.title.to_owned())?;
+    for (number, case) in chosen(&args) {
+        let run = Run { case: number, object: None };
+        let count = count(&args, run, folder.path()).with_context(|| case.title.to_owned())?;
         writeln!(text, "{count:>12} {}", case.title)?;
         match before.get(case.title) {
             Some(&old) => {

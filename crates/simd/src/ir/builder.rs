@@ -165,11 +165,16 @@ impl Builder {
         self.elements(self.width.vector_of(Elem::Int(part as u16)), bits)
     }
 
-    /// Bits of the parts in which words of masks become vectors: no processor has vectors of longer integers.
+    /// Bits of the parts in which words of masks become vectors: those of most values that are masked.
     fn bits_of_part(&self) -> usize {
-        match self.width.lanes() {
-            lanes @ ..=64 => lanes,
-            _ => 32,
+        self.width.lanes().min(32)
+    }
+
+    /// A mask as a vector that later blocks may use too.
+    pub fn spread(&mut self, mask: Operand) -> Operand {
+        match mask.is {
+            Is::Mask(number) => self.vector_of(number as usize),
+            _ => mask,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Memory accesses that only some of the active lanes perform: those whose guard is true.
 
+use wave::op::Op;
 use wave::{Inst, Value};
 
 use super::value::Rep;
@@ -45,6 +46,12 @@ impl Kernel<'_> {
         self.facts.uniformity.values[r.index()].is_uniform()
     }
 
+    /// Whether an access is one of neighbouring elements, which needs its mask as a vector.
+    fn is_row(&self, plain: &Inst) -> bool {
+        matches!(plain.op, Op::Load { .. } | Op::Store { .. })
+            && plain.args.first().is_some_and(|a| self.facts.uniformity.values[a.index()].is_pattern())
+    }
+
     /// The branch, and the access by the lanes whose guard is true. Writes its results to the slots.
     fn where_true(
         &mut self,
@@ -63,6 +70,10 @@ impl Kernel<'_> {
             let those = self.those(self.cursor.mask, those);
             (self.cursor.mask, self.cursor.full) = (those, false);
             let bits = self.mask_bits();
+            if self.is_row(plain) {
+                // Before the branch, so that LLVM makes one vector for all accesses with this guard.
+                self.cursor.mask = self.out.ir.spread(those);
+            }
             self.out.ir.icmp_int(Cmp::Ne, bits, 0)
         };
         let (some, end) = (self.out.ir.fresh("guarded"), self.out.ir.fresh("guarded.end"));

@@ -386,6 +386,15 @@ impl Kernel<'_> {
         }
     }
 
+    /// A condition as a word, with some value for lanes in which it is poison.
+    fn sure_bits(&mut self, condition: Operand) -> Operand {
+        // A word is frozen already.
+        self.mask_word(condition).unwrap_or_else(|| {
+            let sure = self.out.ir.freeze(condition);
+            self.bits_of(sure)
+        })
+    }
+
     /// The lanes of a mask for which a condition holds. In inactive lanes the condition may be anything, even
     /// poison.
     fn those(&mut self, mask: Operand, condition: Operand) -> Operand {
@@ -393,12 +402,11 @@ impl Kernel<'_> {
             let none = self.width().none();
             return self.out.ir.select(mask, condition, none);
         };
-        let sure = match self.mask_word(condition) {
-            Some(_) => condition,
-            None => self.out.ir.freeze(condition),
+        let sure = self.sure_bits(condition);
+        let those = match bits.as_int() {
+            Some(-1) => sure,
+            _ => self.out.ir.bin(Bin::And, bits, sure),
         };
-        let sure = self.bits_of(sure);
-        let those = self.out.ir.bin(Bin::And, bits, sure);
         self.out.ir.mask(those)
     }
 

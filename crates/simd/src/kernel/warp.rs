@@ -92,8 +92,7 @@ impl Kernel<'_> {
     fn vote(&mut self, inst: &Inst, mode: VoteMode, sync: bool) -> Result<()> {
         let members = self.members(sync.then_some(inst.args[1]))?;
         let p = self.vector(inst.args[0]);
-        let p = self.out.ir.freeze(p);
-        let p = self.out.ir.bitcast(p, self.width().bits());
+        let p = self.sure_bits(p);
         let set = self.out.ir.bin(Bin::And, p, members);
         let all = |k: &mut Self| k.out.ir.icmp(Cmp::Eq, set, members);
         let none = |k: &mut Self, how: Cmp| k.out.ir.icmp_int(how, set, 0);
