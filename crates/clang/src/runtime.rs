@@ -9,7 +9,7 @@ use crate::{Arch, Clang, Error, Language, Result, Side, headers, note};
 
 /// What the log calls the lines that are added for name expressions.
 const EXPRESSIONS: &str = "name expression";
-/// The beginning of the names that are added to the source.
+/// Prefix of the names that are added to the source.
 const PREFIX: &str = "__anywarp_name_";
 
 /// A source with what belongs to it.

@@ -77,8 +77,8 @@ pub(crate) fn attribute(capability: (u32, u32), number: i32) -> Option<i32> {
     })
 }
 
-/// How multiprocessors can be divided among green contexts: the fewest of a part, and the number of which a
-/// part has a multiple. Source: the manual of `cuDevSmResourceSplitByCount` in CUDA 12.4.
+/// How multiprocessors can be divided among green contexts: minimum size and granularity of a part. Source:
+/// the manual of `cuDevSmResourceSplitByCount` in CUDA 12.4.
 pub(crate) fn parts(capability: (u32, u32)) -> (u32, u32) {
     match capability.0 {
         0..=6 => (1, 1),

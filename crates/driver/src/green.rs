@@ -131,7 +131,7 @@ pub fn split_equally(device: &Device, from: &Resource, least: u32, each: bool, m
     Ok(Split { parts, rest: from.part(from.count - size * groups, together, 0, split) })
 }
 
-/// Splits multiprocessors into groups as asked for; each group is told what it got.
+/// Splits multiprocessors into groups as asked for; each group receives its result.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: a group asks for what cannot be. [`Error::InvalidResourceConfiguration`]: there

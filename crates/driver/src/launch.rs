@@ -83,7 +83,7 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless so many multiprocessors can hold all blocks of the launch at once.
+/// Fails unless this number of multiprocessors can hold all blocks of the launch at once.
 fn check_resident(function: &Function, config: &Config, multiprocessors: u64) -> Result<()> {
     let threads = config.block.iter().product::<u32>();
     let per = occupancy::max_active_blocks(function, threads, u64::from(config.dynamic_shared));

@@ -29,12 +29,12 @@ use crate::stream::{Operation, Stream};
 
 pub use file::{Counts, Entry, Event, Figures, Kind, Process, parse};
 
-/// How the names of the files end.
+/// Suffix of the files' names.
 pub const TOTALS: &str = ".totals";
 /// As [`TOTALS`], for events.
 pub const EVENTS: &str = ".events";
 
-/// How many different names a program's ranges may have, and as many its marks and its threads.
+/// Maximum number of distinct names, separately for ranges, marks and threads.
 const MOST_NAMES: usize = 10_000;
 /// The name of those that come after.
 const OTHERS: &str = "(others)";

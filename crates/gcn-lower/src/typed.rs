@@ -188,7 +188,7 @@ impl Registers {
         At { inside: Some(inside), ..begin.at }
     }
 
-    /// The lanes inside for which an element has more than so many bytes.
+    /// The lanes inside whose element is longer than `than` bytes.
     fn longer(&mut self, at: At, bytes: Value, than: u32) -> Option<Value> {
         let than = self.word(than);
         let longer = self.compare(IntCmp::GtU, bytes, than);

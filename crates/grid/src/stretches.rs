@@ -26,7 +26,7 @@ pub(crate) struct Stretches {
 }
 
 impl Stretches {
-    /// The stretches of so many units for so many workers, with so many units that are best taken together.
+    /// Divides `units` among `workers`, which take multiples of `together`.
     pub(crate) fn new(units: u64, workers: u32, together: u64) -> Stretches {
         let count = workers.clamp(1, MAX as u32);
         Stretches {

@@ -19,7 +19,7 @@ use libc::wchar_t;
 use ranges::Domain;
 use table::{Functions, Slot};
 
-/// What functions return that fail: the levels of ranges begin with 0.
+/// The return value of functions that fail: the levels of ranges begin with 0.
 const FAILED: c_int = -1;
 
 /// Runs the body of a function that C calls.

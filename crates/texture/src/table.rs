@@ -16,7 +16,7 @@ static SLOTS: RwLock<Vec<Slot>> = RwLock::new(Vec::new());
 /// Counts changes, which invalidates the threads' caches.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 const INDEX_BITS: u32 = 20;
-/// Generations come again after so many objects in a slot: handles have 32 bits, which AMD's descriptors have
+/// A slot's generation wraps after this many objects: handles have 32 bits, which AMD's descriptors have
 /// room for.
 const GENERATIONS: u64 = 1 << (32 - INDEX_BITS);
 

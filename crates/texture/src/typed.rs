@@ -1,8 +1,8 @@
 //! The formats of AMD's typed buffers (the sections "Buffer Data Formats" and "Buffer Instructions" of AMD's
 //! instruction set manuals).
 //!
-//! A format's number is told by [`spec`]: the field of the instruction or of the descriptor, its family, and
-//! the descriptor's selection of channels where it counts.
+//! [`spec`] decodes a format number: the field of the instruction or of the descriptor, its family, and the
+//! descriptor's selection of channels where it counts.
 
 use crate::access::{Access, Operation};
 use crate::format::{float_to_half, half_to_float};

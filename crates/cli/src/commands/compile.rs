@@ -237,7 +237,7 @@ impl Unit<'_> {
     }
 }
 
-/// Whether a file is named as sources in CUDA or HIP C++ are.
+/// Whether a file has the extension of a CUDA or HIP source.
 fn is_source(file: &std::path::Path) -> bool {
     file.extension()
         .is_some_and(|e| ["cu", "cuh", "hip", "c", "cc", "cpp", "cxx"].iter().any(|known| e == *known))

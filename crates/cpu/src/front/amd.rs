@@ -120,7 +120,7 @@ fn lowered(heads: &Module, object: &CodeObject<'_>, kernel: &Kernel) -> Result<F
     Ok(function)
 }
 
-/// What stands in the way of a kernel, in a line.
+/// One line saying why a kernel cannot run.
 fn reason(errors: &[(u64, String)]) -> String {
     let mut shown: Vec<String> =
         errors.iter().take(SHOWN).map(|(address, message)| format!("{address:#x}: {message}")).collect();
@@ -146,7 +146,7 @@ fn for_each<T: Send + Sync>(
     slots.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// From so many kernels on, an object's kernels are lowered on demand: most programs use few of them.
+/// Objects with at least this many kernels are lowered on demand: most programs use few of them.
 const MANY: usize = 32;
 
 /// An object that is large or has many kernels, whose kernels are lowered on demand.

@@ -1,10 +1,10 @@
 //! Graphs that kernels launch.
 //!
-//! A graph runs in an environment: its own work and what its kernels launch to forget. A sibling runs in the
-//! environment around that one; a launch by the host is the outermost. A graph that is launched to be
-//! forgotten, or as a sibling, runs when the kernel that launched it has ended, or in a helper thread if that
-//! kernel takes long, since it may wait for the graph. When the environment is complete, the graph's tail
-//! launches take its place. `tests/probe/README.md` has an H200's answers.
+//! A graph runs in an environment: its own work and its kernels' fire-and-forget launches. A sibling runs in
+//! the environment around that one; a launch by the host is the outermost. A graph that is launched as
+//! fire-and-forget, or as a sibling, runs when the kernel that launched it has ended, or in a helper thread
+//! if that kernel takes long, since it may wait for the graph. When the environment is complete, the graph's
+//! tail launches take its place. `tests/probe/README.md` has an H200's answers.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,9 +26,9 @@ use super::run::{self, HELPERS, Helped, Settled};
 /// programming guide, "Device Graph Launch"; an H200).
 const MOST_INSIDE: u32 = 120;
 const MOST_TAIL: usize = 255;
-/// How deep graphs that are forgotten may launch others. An H200 has no limit below 3,000.
+/// How deep fire-and-forget graphs may launch others. An H200 has no limit below 3,000.
 const MOST_DEPTH: u32 = 4096;
-/// After so many levels another thread goes on, since each level takes stack.
+/// Deeper than this, another thread takes over, since each level takes stack.
 const LEVELS: u32 = 64;
 /// That thread's stack.
 const STACK: usize = 1 << 20;
@@ -73,7 +73,7 @@ pub(super) struct Launched {
 }
 
 impl Launched {
-    /// Claims an executable graph that is launched so many times now.
+    /// Claims an executable graph whose launch count is `now`.
     fn claim(exec: &Arc<Exec>, now: u32) -> Result<Launched, Refused> {
         let plan = exec.uploaded().ok_or(Refused::Value)?;
         let claimed = exec.launches.compare_exchange(now, now + 1, Ordering::AcqRel, Ordering::Acquire);

@@ -81,7 +81,7 @@ impl Point {
 /// How long a thread that waits for a point inside an operation spins before it naps between looks.
 const SPIN: Duration = Duration::from_micros(50);
 const NAP: Duration = Duration::from_micros(20);
-/// A thread that runs this many streams, each for an event node in a graph of the one before, runs no more.
+/// Maximum depth of streams that a thread runs, each on behalf of an event node in a graph of the one before.
 const DEEPEST: u32 = 16;
 
 /// Flags of streams.
@@ -341,8 +341,7 @@ impl Stream {
         lock(&self.freeing).pending += bytes;
     }
 
-    /// Promises up to so many bytes that the stream will free to memory that is used after that; returns how
-    /// many.
+    /// Promises up to `bytes` of pending frees to a later allocation; returns how many.
     pub(crate) fn promise(&self, bytes: u64) -> u64 {
         let mut freeing = lock(&self.freeing);
         let promised = bytes.min(freeing.pending - freeing.promised);

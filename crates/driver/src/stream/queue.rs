@@ -89,7 +89,7 @@ const KEPT: usize = 4096;
 
 /// How long a thread that waits for a runner spins before it sleeps: waking takes longer than a short kernel.
 const LOOK: Duration = Duration::from_micros(20);
-/// So many operations, submitted while nobody runs the stream, are worth waking a dispatcher that naps.
+/// A burst of this many operations wakes a napping dispatcher if nobody runs the stream.
 const BURST: usize = 32;
 
 /// An operation that the calling thread runs itself. It counts as finished when this is dropped.

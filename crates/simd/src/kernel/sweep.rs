@@ -245,8 +245,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// What a sweep answers when a warp did not do as those before it: writes into the contexts what only the
-    /// numbers of the stops said until now.
+    /// The sweep's exit if a warp stops differently from those before it: writes into the contexts what only
+    /// the numbers of the stops said until now.
     fn parted(&mut self) -> Function {
         let frame_size = self.frame_size() as i64;
         let parameters = [
@@ -398,7 +398,7 @@ fn unrolled(regions: &[Region], warps: usize) -> Vec<bool> {
     unrolled
 }
 
-/// About how much code an operation becomes, in instructions on vectors. What follows from the thread's place
+/// Estimated code size of an operation, in instructions on vectors. What follows from the thread's place
 /// is known if the warp's number is.
 fn cost(op: &wave::op::Op) -> usize {
     use wave::op::Op;

@@ -91,8 +91,8 @@ impl Pass {
         }
     }
 
-    /// What follows from literals and one more; themselves if no lane satisfies them, so that what such a
-    /// lane would read stays.
+    /// The closure of the literals and `one`; the literals unchanged if they contradict each other, so that
+    /// what such a lane would read stays.
     fn and(&mut self, all: &[Literal], one: Literal, b: Block) -> Rc<[Literal]> {
         match self.known.close(with(all, one), b) {
             Some(all) => all,
