@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use driver::backend::{Fault, FaultKind, KernelInfo, LaunchRequest, Program};
+use driver::context::limit;
 use driver::device::{Device, attribute};
 use driver::graph::device::{Mode, Refused};
 use driver::graph::updatable::{self, Updatable};
@@ -389,11 +390,11 @@ impl<'a> Children<'a> {
             }
             DeviceFn::DeviceGetLimit => {
                 let limits = &self.launch.limits;
-                let value = match b {
-                    0 => limits.stack,
-                    1 => limits.printf,
-                    2 => limits.heap,
-                    4 => limits.pending,
+                let value = match u32::try_from(b) {
+                    Ok(limit::STACK_SIZE) => limits.stack,
+                    Ok(limit::PRINTF_FIFO_SIZE) => limits.printf,
+                    Ok(limit::MALLOC_HEAP_SIZE) => limits.heap,
+                    Ok(limit::DEV_RUNTIME_PENDING_LAUNCH_COUNT) => limits.pending,
                     _ => return Err(Wrong::Status(status::UNSUPPORTED_LIMIT)),
                 };
                 write(a, &value.to_le_bytes())

@@ -23,6 +23,8 @@ pub mod flag {
     pub const DISABLE_TIMING: u32 = 2;
     /// The event can be shared with other processes; requires [`DISABLE_TIMING`].
     pub const INTERPROCESS: u32 = 4;
+    /// All of them.
+    pub const ALL: u32 = BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS;
 }
 
 /// The last record.
@@ -79,7 +81,7 @@ fn now() -> u64 {
 
 /// Creates an event.
 pub fn create(context: &Context, flags: u32) -> Result<Handle> {
-    if flags & !7 != 0 || (flags & flag::INTERPROCESS != 0 && flags & flag::DISABLE_TIMING == 0) {
+    if flags & !flag::ALL != 0 || (flags & flag::INTERPROCESS != 0 && flags & flag::DISABLE_TIMING == 0) {
         return Err(Error::InvalidValue);
     }
     let marks = if flags & flag::INTERPROCESS != 0 { Some(Marks::make()?) } else { None };

@@ -4,6 +4,11 @@ use crate::access::{Access, Level, Query};
 use crate::descriptor::{Address, Channel, Descriptor, Format};
 use crate::{Lanes, lanes};
 
+/// The numbers of the channel orders R, RG and RGBA.
+const ORDER_R: u32 = 0x10b0;
+const ORDER_RG: u32 = 0x10b2;
+const ORDER_RGBA: u32 = 0x10b5;
+
 /// The number of a channel's data type.
 fn data_type(format: Format) -> u32 {
     match (format.channel, format.bytes) {
@@ -54,11 +59,10 @@ fn answer(descriptor: &Descriptor, query: Query, level: u32) -> u32 {
         Query::Height => shrunk(height),
         Query::Depth => shrunk(depth),
         Query::DataType => data_type(descriptor.format),
-        // The numbers of R, RG and RGBA.
         Query::Order => match descriptor.format.channels {
-            1 => 0x10b0,
-            2 => 0x10b2,
-            _ => 0x10b5,
+            1 => ORDER_R,
+            2 => ORDER_RG,
+            _ => ORDER_RGBA,
         },
         Query::Normalized => u32::from(descriptor.sampler.normalized),
         Query::Layers => descriptor.layers,

@@ -14,6 +14,11 @@ use crate::exports::address;
 /// The CUDA version of this interface.
 pub const VERSION: i32 = driver::VERSION;
 
+/// `CU_GET_PROC_ADDRESS_LEGACY_STREAM`: functions whose null stream is the legacy one.
+const LEGACY_STREAM: u64 = 1;
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`: those whose null stream is the thread's own.
+const PER_THREAD_STREAM: u64 = 2;
+
 /// Results of `cuGetProcAddress` by name, flags and version, as recorded on the hardware.
 static PROC_ADDRESSES: &str = include_str!("../../data/procaddr.tsv");
 
@@ -50,7 +55,7 @@ static LATER: &str = include_str!("../../data/later.tsv");
 /// The address of a function of a later release than the recorded driver's, for a program that asks for it at
 /// such a release.
 fn later(name: &[u8], version: i32, flags: u64) -> Option<*mut std::ffi::c_void> {
-    if version <= VERSION || flags > 3 {
+    if version <= VERSION || flags > LEGACY_STREAM | PER_THREAD_STREAM {
         return None;
     }
     let rows = LATER.lines().filter(|line| !line.starts_with('#'));
@@ -61,7 +66,7 @@ fn later(name: &[u8], version: i32, flags: u64) -> Option<*mut std::ffi::c_void>
         }
         _ => None,
     })?;
-    let per_thread = if flags & 2 == 0 { None } else { address(&format!("{symbol}_ptsz")) };
+    let per_thread = if flags & PER_THREAD_STREAM == 0 { None } else { address(&format!("{symbol}_ptsz")) };
     per_thread.or_else(|| address(symbol))
 }
 
@@ -69,7 +74,8 @@ fn later(name: &[u8], version: i32, flags: u64) -> Option<*mut std::ffi::c_void>
 /// that version).
 fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u32> {
     // With both flags set, the per-thread default stream takes precedence.
-    let flags = if flags & 2 != 0 { 2 } else { flags as u32 & 1 };
+    let flags =
+        (if flags & PER_THREAD_STREAM != 0 { PER_THREAD_STREAM } else { flags & LEGACY_STREAM }) as u32;
     let version = if version < 0 { VERSION } else { version };
     let rows = rows().get(&(name, flags)).ok_or(1u32)?;
     let row = rows.iter().rev().find(|r| r.version <= version).ok_or(2u32)?;
@@ -169,7 +175,7 @@ api! {
             result.set(0);
             return Ok(());
         }
-        if version > VERSION || flags > 3 {
+        if version > VERSION || flags > LEGACY_STREAM | PER_THREAD_STREAM {
             return Err(Error::InvalidValue);
         }
         let found = std::str::from_utf8(name).map_err(|_| 1).and_then(|n| find(n, version, flags));
@@ -185,7 +191,7 @@ api! {
             function.set(found as u64);
             return Ok(());
         }
-        if version > VERSION || flags > 3 {
+        if version > VERSION || flags > LEGACY_STREAM | PER_THREAD_STREAM {
             return Err(Error::InvalidValue);
         }
         let found = std::str::from_utf8(name).map_err(|_| 1).and_then(|n| find(n, version, flags));
