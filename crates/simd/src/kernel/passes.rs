@@ -36,8 +36,8 @@ pub const FIRST: &[Pass] = &[
 /// Passes for the linearised form.
 pub const TOGETHER: &[Pass] = &[
     pass("copies", "removes block parameters that are copies", copies),
-    pass("one-way-back", "gives each loop one back edge", one_way_back),
-    pass("close-loops", "passes values out of loops as parameters", close_loops),
+    pass("single-latch", "gives each loop a single latch, the block with its back edge", single_latch),
+    pass("lcssa", "passes values out of loops as parameters (loop-closed SSA)", lcssa),
     pass("yields", "lets other warps run in loops that wait", yields),
     pass("split-stops", "ends a block at each barrier and sleep", split_stops),
     pass("recompute", "computes cheap values again after a stop, which need not keep them", again),
@@ -213,14 +213,14 @@ fn copies(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     Ok(())
 }
 
-fn one_way_back(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
-    tidy::one_way_back(func, work.graph(func)?);
+fn single_latch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    tidy::single_latch(func, work.graph(func)?);
     work.cfg = None;
     Ok(())
 }
 
-fn close_loops(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
-    tidy::close_loops(func, work.graph(func)?);
+fn lcssa(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    tidy::lcssa(func, work.graph(func)?);
     Ok(())
 }
 

@@ -107,7 +107,7 @@ fn drop_params(func: &mut Function, kept: &[Vec<bool>], name: impl Fn(Value) -> 
 }
 
 /// Gives every loop a single block with a back edge, where lanes join that end a round on different paths.
-pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
+pub fn single_latch(func: &mut Function, cfg: &Cfg) {
     for l in &cfg.loops {
         let header = Block(l.header as u32);
         let inside = l.blocks.clone();
@@ -133,7 +133,7 @@ pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
 
 /// Passes values that a loop defines and later code uses as parameters (LCSSA), if the loop has one exit.
 /// Inside the loop such a value may be uniform in every round, although lanes exit in different rounds.
-pub fn close_loops(func: &mut Function, cfg: &Cfg) {
+pub fn lcssa(func: &mut Function, cfg: &Cfg) {
     // The blocks that use each value; a block may be listed several times.
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); func.values.len()];
     for &b in &cfg.order {
