@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use bench::cuda::{Cuda, Interface};
+use bench::cuda::{Cuda, Interface, built_library};
 use bench::engine::Engine;
 use bench::{amd, cases, host::Host, opencl::OpenCl, table};
 use clap::Parser;
@@ -43,12 +43,6 @@ struct Args {
     /// Passed by cargo
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-/// A library of the release build.
-fn built_library(name: &str) -> PathBuf {
-    let exe = std::env::current_exe().unwrap_or_default();
-    exe.ancestors().nth(2).map(|p| p.join("lib-anywarp").join(name)).unwrap_or_default()
 }
 
 /// Compares PTX with AMD code: minimum times, and the speed of AMD code as a part of PTX's.

@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use bench::amd;
 use bench::cases::{self, Case};
-use bench::cuda::{Cuda, Interface};
+use bench::cuda::{Cuda, Interface, built_library};
 use bench::engine::Engine;
 use clap::Parser;
 
@@ -31,9 +31,9 @@ struct Args {
     /// The case that this process runs, instead of the table
     #[arg(long, hide = true)]
     child: Option<usize>,
-    /// A target, and the folder of its code objects, for that process
-    #[arg(long, hide = true, num_args = 2)]
-    object: Option<Vec<String>>,
+    /// The folder of the code objects that this process runs, instead of PTX
+    #[arg(long, hide = true)]
+    objects: Option<PathBuf>,
 }
 
 /// Percent by which a count may exceed the recorded one.
@@ -44,10 +44,8 @@ fn kernels() -> PathBuf {
 }
 
 fn library(args: &Args) -> PathBuf {
-    let exe = std::env::current_exe().unwrap_or_default();
     let name = if args.amd { "libamdhip64.so.6" } else { "libcuda.so.1" };
-    let built = || exe.ancestors().nth(2).map(|p| p.join("lib-anywarp").join(name)).unwrap_or_default();
-    args.library.clone().unwrap_or_else(built)
+    args.library.clone().unwrap_or_else(|| built_library(name))
 }
 
 /// Small sizes: callgrind is fifty times as slow as the processor.
@@ -57,16 +55,12 @@ fn all() -> Vec<Case> {
 
 /// What a process of its own does.
 fn run(args: &Args, case: usize) -> Result<()> {
-    let mut engine = match args.object.as_deref() {
-        None if args.amd => {
-            Cuda::with(&library(args), &kernels(), Interface::Hip { device: 0, extension: "ptx" })?
-        }
-        Some([_, folder]) => {
-            let interface = Interface::Hip { device: 0, extension: "hsaco" };
-            Cuda::with(&library(args), Path::new(folder), interface)?
-        }
-        _ => Cuda::new(&library(args), &kernels())?,
+    let (folder, interface) = match &args.objects {
+        Some(folder) => (folder.clone(), Interface::Hip { device: 0, extension: "hsaco" }),
+        None if args.amd => (kernels(), Interface::Hip { device: 0, extension: "ptx" }),
+        None => (kernels(), Interface::Cuda),
     };
+    let mut engine = Cuda::with(&library(args), &folder, interface)?;
     engine.prepare(all().get(case).context("no such case")?)?;
     engine.run()
 }
@@ -92,7 +86,7 @@ fn command(args: &Args, run: Run<'_>, cache: &Path, tool: &[&str]) -> Result<Com
     command.args(["--child", &run.case.to_string(), "--library"]).arg(library(args));
     command.args(args.amd.then_some("--amd"));
     if let Some((target, folder)) = run.object {
-        command.args(["--object", target]).arg(folder).env("ANYWARP_HIP_ARCH", target);
+        command.arg("--objects").arg(folder).env("ANYWARP_HIP_ARCH", target);
     }
     let settings = [("ANYWARP_CPU", "x86-64-v3"), ("ANYWARP_WORKERS", "1")];
     command.envs(settings).env("ANYWARP_CACHE_DIR", cache);
@@ -192,6 +186,10 @@ fn main() -> Result<()> {
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("counts.txt");
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
+    ensure!(
+        !update || args.filter.is_empty(),
+        "UPDATE_EXPECT writes the counts of all cases, so without a filter"
+    );
     let before = if update { BTreeMap::new() } else { recorded(&path)? };
     let folder = tempfile::tempdir()?;
     let mut text = String::from("# Instructions of a launch with small data, by examples/counts.rs.\n");

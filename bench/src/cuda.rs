@@ -34,6 +34,12 @@ pub enum Interface {
     },
 }
 
+/// The path of a library in the build that the calling benchmark or example belongs to.
+pub fn built_library(name: &str) -> PathBuf {
+    let exe = std::env::current_exe().unwrap_or_default();
+    exe.ancestors().nth(2).map(|p| p.join("lib-anywarp").join(name)).unwrap_or_default()
+}
+
 /// The functions in CUDA's and in HIP's interface.
 const IN_HIP: &[(&str, &str)] = &[
     ("cuInit", "hipInit"),

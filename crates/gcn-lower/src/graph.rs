@@ -21,7 +21,7 @@ use crate::flow::Words;
 /// functions.
 const MOST_FOR_CALLS: usize = 1_500;
 
-/// A function of so many instructions is long.
+/// Functions with at least this many instructions are long.
 const LONG: usize = 40;
 
 /// Most instructions of copies for each function that calls; beyond, all calls share their functions.
