@@ -2,7 +2,8 @@
 //!
 //! Prints a Markdown table of minimum times in milliseconds. An engine with a wrong result is reported and
 //! gets no time. With `--ptx DIR`, it instead compares Anywarp on the repository's PTX with Anywarp on the
-//! PTX in a folder, in alternating runs. With `--amd`, it compares PTX with the kernels as AMD code.
+//! PTX in a folder, in alternating runs. With `--amd`, it compares PTX with the kernels as AMD code, and with
+//! `--beside LIBRARY` this build of the driver with another.
 
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,9 @@ struct Args {
     /// clang++-19 compiles, through HIP's library, without other engines
     #[arg(long, conflicts_with_all = ["peers", "ptx"])]
     amd: bool,
+    /// Compare Anywarp with this library, such as an older build's, without other engines
+    #[arg(long, conflicts_with_all = ["peers", "ptx", "amd"])]
+    beside: Option<PathBuf>,
     /// Path of the driver library; with `--amd`, of HIP's
     #[arg(long)]
     library: Option<PathBuf>,
@@ -72,12 +76,10 @@ fn compare_amd(args: &Args, kernels: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Compares the repository's PTX with that of another folder: minimum times, and the ratio of the second to
-/// the first.
-fn compare_ptx(args: &Args, library: &Path, kernels: &Path, other: &Path) -> Result<()> {
-    let mut engines = [Cuda::new(library, kernels)?, Cuda::new(library, other)?];
+/// Compares two engines: minimum times, and the ratio of the second to the first.
+fn compare_two(args: &Args, kernels: &Path, mut engines: [Cuda; 2], names: [&str; 2]) -> Result<()> {
     let mut host = Host::new(kernels)?;
-    println!("| kernel | the repository's PTX | {} | ratio |\n|---|---|---|---|", other.display());
+    println!("| kernel | {} | {} | ratio |\n|---|---|---|---|", names[0], names[1]);
     for case in chosen(args) {
         let want = answer(&mut host, &case)?;
         let ready = engines.iter_mut().try_for_each(|engine| check(engine, &case, &want));
@@ -117,7 +119,12 @@ fn main() -> Result<()> {
     }
     let library = args.library.clone().unwrap_or_else(|| built_library("libcuda.so.1"));
     if let Some(other) = &args.ptx {
-        return compare_ptx(&args, &library, &kernels, other);
+        let engines = [Cuda::new(&library, &kernels)?, Cuda::new(&library, other)?];
+        return compare_two(&args, &kernels, engines, ["the repository's PTX", &other.to_string_lossy()]);
+    }
+    if let Some(other) = &args.beside {
+        let engines = [Cuda::new(&library, &kernels)?, Cuda::new(other, &kernels)?];
+        return compare_two(&args, &kernels, engines, ["this build", &other.to_string_lossy()]);
     }
     let mut engines: Vec<Box<dyn Engine>> = vec![];
     if !args.peers {

@@ -1,7 +1,8 @@
 //! `cargo bench -p bench --bench latency`: the time that a program waits beyond the work of its kernels.
 //!
 //! Prints a Markdown table of medians. Work that a process does once (starting the driver, opening LLVM,
-//! reading the cache) is measured in separate processes: this program runs itself with `--child`.
+//! reading the cache) is measured in separate processes: this program runs itself with `--child`. With
+//! `--beside LIBRARY`, it compares with another build of the driver, in alternating processes.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ struct Args {
     /// Path of the driver library
     #[arg(long)]
     library: Option<PathBuf>,
+    /// Compare calls, launches and graphs with those of this library, such as an older build's
+    #[arg(long)]
+    beside: Option<PathBuf>,
     /// What this process measures and prints instead of the table
     #[arg(long, hide = true)]
     child: Option<Child>,
@@ -162,6 +166,12 @@ driver! {
     synchronise = "cuCtxSynchronize"();
     alloc = "cuMemAlloc_v2"(address: *mut u64, size: usize);
     free = "cuMemFree_v2"(address: u64);
+    alloc_async = "cuMemAllocAsync"(address: *mut u64, size: usize, stream: Handle);
+    free_async = "cuMemFreeAsync"(address: u64, stream: Handle);
+    to_device = "cuMemcpyHtoD_v2"(to: u64, from: *const c_void, size: usize);
+    to_host = "cuMemcpyDtoH_v2"(to: *mut c_void, from: u64, size: usize);
+    within = "cuMemcpyDtoDAsync_v2"(to: u64, from: u64, size: usize, stream: Handle);
+    fill = "cuMemsetD8Async"(to: u64, value: u8, size: usize, stream: Handle);
     event_create = "cuEventCreate"(event: *mut Handle, flags: c_uint);
     event_record = "cuEventRecord"(event: Handle, stream: Handle);
     event_synchronise = "cuEventSynchronize"(event: Handle);
@@ -335,6 +345,8 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
             let empty = driver.find(module, "empty")?;
             let mut event = ptr::null_mut();
             driver.event_create(&mut event, 0)?;
+            let (stream, mut memory, mut bytes) = (ptr::null_mut(), 0, [0u8; 64]);
+            driver.alloc(&mut memory, 128)?;
             Ok(vec![
                 per_part(20_000, 1, || {
                     driver.go(empty, &mut [])?;
@@ -344,6 +356,15 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
                 per_part(20_000, 1, || {
                     driver.event_record(event, ptr::null_mut())?;
                     driver.event_synchronise(event)
+                })?,
+                per_part(20_000, 1, || driver.to_device(memory, (&raw const bytes).cast(), bytes.len()))?,
+                per_part(20_000, 1, || driver.to_host((&raw mut bytes).cast(), memory, bytes.len()))?,
+                per_part(20_000, 1, || driver.within(memory + 64, memory, 64, stream))?,
+                per_part(20_000, 1, || driver.fill(memory, 1, 64, stream))?,
+                per_part(20_000, 1, || {
+                    let mut address = 0;
+                    driver.alloc_async(&mut address, 1 << 10, stream)?;
+                    driver.free_async(address, stream)
                 })?,
                 per_part(5_000, 1, || {
                     let mut address = 0;
@@ -408,28 +429,93 @@ fn processes_with(
     count: usize,
     workers: Option<usize>,
 ) -> Result<Vec<f64>> {
-    let name = child.to_possible_value().context("a child has a name")?;
-    let mut columns: Vec<Vec<f64>> = vec![];
+    let mut columns = Columns::default();
     for _ in 0..count {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--child", name.get_name()]);
-        command.env("ANYWARP_CACHE_DIR", cache.map_or("off".as_ref(), Path::as_os_str));
-        if let Some(workers) = workers {
-            command.env("ANYWARP_WORKERS", workers.to_string());
-        }
-        if let Some(library) = &args.library {
-            command.arg("--library").arg(library);
-        }
-        let output = command.output()?;
-        if !output.status.success() {
-            bail!("{}: {}", name.get_name(), String::from_utf8_lossy(&output.stderr));
-        }
-        let text = String::from_utf8(output.stdout)?;
-        let numbers: Vec<f64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        columns.resize(numbers.len(), vec![]);
-        columns.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
+        columns.add(process(child, args.library.as_deref(), cache, workers)?);
     }
-    Ok(columns.into_iter().map(median).collect())
+    Ok(columns.medians())
+}
+
+/// The measurements of several processes.
+#[derive(Default)]
+struct Columns(Vec<Vec<f64>>);
+
+impl Columns {
+    fn add(&mut self, numbers: Vec<f64>) {
+        self.0.resize(numbers.len(), vec![]);
+        self.0.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
+    }
+
+    fn medians(self) -> Vec<f64> {
+        self.0.into_iter().map(median).collect()
+    }
+}
+
+/// Runs this program as `child`, with a library and a number of workers if they are given.
+fn process(
+    child: Child,
+    library: Option<&Path>,
+    cache: Option<&Path>,
+    workers: Option<usize>,
+) -> Result<Vec<f64>> {
+    let name = child.to_possible_value().context("a child has a name")?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--child", name.get_name()]);
+    command.env("ANYWARP_CACHE_DIR", cache.map_or("off".as_ref(), Path::as_os_str));
+    if let Some(workers) = workers {
+        command.env("ANYWARP_WORKERS", workers.to_string());
+    }
+    if let Some(library) = library {
+        command.arg("--library").arg(library);
+    }
+    let output = command.output()?;
+    if !output.status.success() {
+        bail!("{}: {}", name.get_name(), String::from_utf8_lossy(&output.stderr));
+    }
+    let text = String::from_utf8(output.stdout)?;
+    Ok(text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?)
+}
+
+/// What [`Child::Calls`], [`Child::Graphs`] and [`Child::Launches`] measure, in microseconds.
+const CALLS: &[&str] = &[
+    "an empty launch and `cuCtxSynchronize`",
+    "`cuEventRecord`",
+    "`cuEventRecord` and `cuEventSynchronize`",
+    "`cuMemcpyHtoD` of 64 bytes",
+    "`cuMemcpyDtoH` of 64 bytes",
+    "`cuMemcpyDtoDAsync` of 64 bytes",
+    "`cuMemsetD8Async` of 64 bytes",
+    "`cuMemAllocAsync` and `cuMemFreeAsync` of 1 KiB",
+    "`cuMemAlloc` and `cuMemFree` of 1 MiB",
+];
+const GRAPHS: &[&str] = &[
+    "`cuGraphLaunch` of 100 empty kernels in a chain, and `cuCtxSynchronize`",
+    "the same for 1000 empty kernels in a mesh, two edges to each, per kernel",
+];
+const LAUNCHES: &[&str] = &[
+    "each of 1000 launches back to back, until the last call returns",
+    "the same, nine of ten rounds below",
+    "each of 1000 launches back to back, until the last has run",
+    "the same, nine of ten rounds below",
+];
+
+/// Compares two builds of the driver, in alternating processes.
+fn compare(args: &Args, other: &Path) -> Result<()> {
+    println!(
+        "| microseconds | this build | {} | its time ÷ this build's |\n|---|---|---|---|",
+        other.display()
+    );
+    for (child, names) in [(Child::Calls, CALLS), (Child::Graphs, GRAPHS), (Child::Launches, LAUNCHES)] {
+        let [mut ours, mut theirs] = [Columns::default(), Columns::default()];
+        for _ in 0..args.processes {
+            ours.add(process(child, args.library.as_deref(), None, None)?);
+            theirs.add(process(child, Some(other), None, None)?);
+        }
+        for ((name, ours), theirs) in names.iter().zip(ours.medians()).zip(theirs.medians()) {
+            println!("| {name} | {ours:.3} | {theirs:.3} | {:.2} |", theirs / ours);
+        }
+    }
+    Ok(())
 }
 
 /// Runs `work` while one thread of this process per processor does nothing but count.
@@ -461,6 +547,9 @@ fn main() -> Result<()> {
         let numbers = measure(child, &args.library.clone().unwrap_or_else(built_library))?;
         println!("{}", numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
         return Ok(());
+    }
+    if let Some(other) = &args.beside {
+        return compare(&args, other);
     }
     let cache = std::env::temp_dir().join(format!("anywarp-latency-{}", std::process::id()));
     let init = processes(Child::Init, &args, None, args.processes)?;
@@ -501,18 +590,9 @@ fn main() -> Result<()> {
     module(&format!("{both}, LLVM open already"), &queued[3..]);
     module(&format!("{what}, from the cache, fresh process"), &cached[..3]);
     module(&format!("{what}, from the cache, warm process"), &cached[3..]);
-    let names = [
-        "an empty launch and `cuCtxSynchronize`",
-        "`cuEventRecord`",
-        "`cuEventRecord` and `cuEventSynchronize`",
-        "`cuMemAlloc` and `cuMemFree` of 1 MiB",
-    ];
-    for (name, time) in names.iter().zip(calls) {
-        println!("| {name} | {time:.2} µs |");
+    for (name, time) in CALLS.iter().zip(calls).chain(GRAPHS.iter().zip(graphs)) {
+        println!("| {name} | {time:.3} µs |");
     }
-    let [chain, mesh] = graphs[..] else { bail!("two numbers of graphs") };
-    println!("| `cuGraphLaunch` of 100 empty kernels in a chain, and `cuCtxSynchronize` | {chain:.2} µs |");
-    println!("| the same for 1000 empty kernels in a mesh, two edges to each, per kernel | {mesh:.3} µs |");
     for (how, rate) in rates {
         let [called, called_90, ran, ran_90] = rate[..] else { bail!("four numbers of launches") };
         println!(

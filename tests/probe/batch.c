@@ -209,6 +209,10 @@ void group_copybatch3d(void)
     T("far", cuMemcpy3DBatchAsync, 2, two, 0, far);
     T("zero", cuMemcpy3DBatchAsync, 0, two, 0, s);
     T("null", cuMemcpy3DBatchAsync, 1, NULL, 0, s);
+    CUgraph g = NULL;
+    T("capture", cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_RELAXED);
+    T("capture.batch", cuMemcpy3DBatchAsync, 2, two, 0, s);
+    T("capture.end", cuStreamEndCapture, s, &g);
     T("sync", cuCtxSynchronize);
 }
 

@@ -15,6 +15,10 @@ pub enum CaptureBehaviour {
     /// for the device. During a capture it fails and invalidates the capture, unless the capture mode is
     /// relaxed.
     Unsafe,
+    /// A batch: it fails in a stream that is capturing, and the capture stays valid.
+    Refuses,
+    /// As the driver's function that it calls, whose row holds the behaviour.
+    Inherits,
 }
 
 /// Functions by name, with their behaviour during stream capture.

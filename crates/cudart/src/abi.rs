@@ -111,7 +111,7 @@ macro_rules! forward_one {
 #[macro_export]
 macro_rules! forward_fn {
     ($need:ident $name:ident ($($arg:ident: $type:ty),*) $cu:ident) => {
-        capi::api_fn!([] $need Legal $name ($($arg: $type),*) {} {
+        capi::api_fn!([] $need Inherits $name ($($arg: $type),*) {} {
             // SAFETY: libcuda.so exports the function with these arguments; each is checked there.
             unsafe extern "C" {
                 safe fn $cu($($arg: $type),*) -> $crate::abi::Code;

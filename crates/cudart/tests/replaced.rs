@@ -226,7 +226,7 @@ fn symbols_outside_of_the_code_are_not_followed() {
     for address in [0, 16, 0x2000_0000, 0x7fff_ffff_fff0, u64::MAX - 15] {
         let mut bytes = whole.clone();
         bytes[symbol + 8..symbol + 16].copy_from_slice(&address.to_le_bytes());
-        std::fs::write(&file, bytes).expect("the program");
+        hwtruth::program::write(&file, bytes);
         let output = command(folder, "broken").output().expect("the program starts");
         assert!(output.status.success(), "{address:#x}: {output:?}");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "77 77 77 77 0 1 77\n", "{address:#x}");

@@ -6,11 +6,10 @@ use std::time::Instant;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::graph::Work;
 use crate::handle::{Handle, Table, lock};
 use crate::shared::{Marks, Name};
 use crate::stream::capture::{Capture, Dependency};
-use crate::stream::{Operation, Point, Policy, Stream};
+use crate::stream::{EventNode, Operation, Point, Policy, Stream};
 
 /// The events that have handles.
 static EVENTS: Table<Event> = Table::new(6);
@@ -181,8 +180,8 @@ impl Event {
     ///
     /// # Errors
     /// [`Error::IllegalState`]: the stream is not capturing.
-    pub fn record_in_graph(self: &Arc<Self>, stream: &Stream) -> Result<()> {
-        stream.capture_node(|_| Ok((Work::Record(Arc::clone(self)), ())))
+    pub fn record_in_graph(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
+        stream.submit(Operation::Node(EventNode::Record(Arc::clone(self))), Policy::Later)
     }
 
     /// Makes what a stream captures from now on wait, by a node of the graph, for the work that is recorded
@@ -190,8 +189,8 @@ impl Event {
     ///
     /// # Errors
     /// [`Error::IllegalState`]: the stream is not capturing.
-    pub fn wait_in_graph(self: &Arc<Self>, stream: &Stream) -> Result<()> {
-        stream.capture_node(|_| Ok((Work::Wait(Arc::clone(self)), ())))
+    pub fn wait_in_graph(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
+        stream.submit(Operation::Node(EventNode::Wait(Arc::clone(self))), Policy::Later)
     }
 
     /// The last record.

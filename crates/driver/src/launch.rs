@@ -20,7 +20,7 @@ use crate::occupancy;
 use crate::profile::{self, Measured};
 use crate::refused;
 use crate::several::Among;
-use crate::stream::{Operation, Policy, Stream};
+use crate::stream::{Operation, Policy, Stream, Submitted};
 
 /// The configuration of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,12 @@ fn check_local(function: &Function) -> Result<()> {
 
 /// Submits a checked launch to a stream of the function's context. `params` is the parameter buffer, of
 /// exactly the kernel's size.
-pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream: &Arc<Stream>) -> Result<()> {
+pub fn enqueue(
+    function: Arc<Function>,
+    config: &Config,
+    params: Params,
+    stream: &Arc<Stream>,
+) -> Result<Submitted> {
     check_share(&function, config, stream)?;
     submit(Prepared::new(function, config, params), stream)
 }
@@ -131,8 +136,8 @@ pub(crate) fn check_share(function: &Function, config: &Config, stream: &Arc<Str
 }
 
 /// Submits a launch.
-pub(crate) fn submit(launch: Prepared, stream: &Arc<Stream>) -> Result<()> {
-    stream.submit(Operation::Launch(launch), Policy::Later)
+pub(crate) fn submit(launch: Prepared, stream: &Arc<Stream>) -> Result<Submitted> {
+    stream.submit_and_tell(Operation::Launch(launch), Policy::Later)
 }
 
 /// A checked launch, as a stream operation. It is moved into a queue and out of it, so its size matters.

@@ -143,7 +143,7 @@ options! {
 
     /// `1`: `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh` and `div` with `.approx` or `.full`
     /// and products of matrices return the bits of an H200, more slowly
-    /// ([docs/accuracy.md](docs/accuracy.md))
+    /// ([docs/accuracy.md](accuracy.md))
     exact: bool = false, "ANYWARP_EXACT", Setting, switch;
 
     /// the folder for compiled code, which must be yours with mode 700; empty or `off` disables the cache
@@ -193,7 +193,7 @@ options! {
     keep_ptx: Option<PathBuf> = None, "ANYWARP_KEEP_PTX", Path, path;
 
     /// a private folder in which each process records the time of its kernels and copies; `anywarp prof`
-    /// sets it and reads what is there ([docs/prof.md](docs/prof.md))
+    /// sets it and reads what is there ([docs/prof.md](prof.md))
     profile: Option<PathBuf> = None, "ANYWARP_PROFILE", Path, path;
 
     /// `1`: with `ANYWARP_PROFILE`, each launch and copy is recorded by itself too, as `anywarp prof --trace`
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn links_are_told_by_their_name() {
         let exact = ROWS.iter().find(|row| row.name == "ANYWARP_EXACT").expect("it is there");
-        assert!(exact.meaning().ends_with("more slowly ([docs/accuracy.md](docs/accuracy.md))"));
+        assert!(exact.meaning().ends_with("more slowly ([docs/accuracy.md](accuracy.md))"));
         assert!(exact.plain_meaning().ends_with("more slowly (docs/accuracy.md)"));
     }
 

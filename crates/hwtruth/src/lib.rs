@@ -12,7 +12,7 @@
 //! - [`clusters`]: clusters of blocks (`tests/cluster`).
 //!
 //! The last four also build the program that made their recording (`recorder`) and run it on our library.
-//! [`sample`] decides which of its cases a test runs.
+//! [`sample`] decides which of its cases a test runs; [`program`] writes programs that tests run.
 //!
 //! Only tests use this crate. It knows no other crate.
 
@@ -24,6 +24,7 @@ pub mod functions;
 pub mod instructions;
 pub mod manual;
 pub mod matrix;
+pub mod program;
 mod recorder;
 mod recording;
 pub mod sample;

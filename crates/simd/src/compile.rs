@@ -221,8 +221,7 @@ impl Compiled {
             Some(cache) => Some((cache.clone(), key, Ticket::new().ok_or(LlvmError::Ending)?)),
             None => None,
         };
-        let (ir, sweep) = (emitted.ir, emitted.sweep);
-        let unrolls = !sweep.is_empty();
+        let unrolls = emitted.sweep.is_some();
         let rest = |ir: String| Rest {
             ir,
             unrolls,
@@ -232,15 +231,15 @@ impl Compiled {
             keep,
         };
         if (first || forced.first) && facts.report.effort == Effort::Full {
-            let object = Llvm::get(request.llvm)?.object(&ir, target, Effort::First.into())?;
+            let object = Llvm::get(request.llvm)?.object(&emitted.ir, target, Effort::First.into())?;
             let code = Compiled::load(&object, facts, false, start)?;
             return Ok(if forced.first {
                 Made::Whole(code)
             } else {
-                Made::First(code, Box::new(rest(ir + &sweep)))
+                Made::First(code, Box::new(rest(emitted.whole())))
             });
         }
-        let rest = rest(ir + &sweep);
+        let rest = rest(emitted.whole());
         let whole = rest.make()?;
         Ok(Made::Whole(Compiled { time: start.elapsed(), ..whole }))
     }
@@ -347,7 +346,7 @@ impl Code for Compiled {
 /// The kernel is not supported.
 pub fn ir(request: &Request) -> Result<String, Error> {
     let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
-    Ok(emitted.ir + &emitted.sweep)
+    Ok(emitted.whole())
 }
 
 /// A kernel's assembly.
@@ -356,9 +355,8 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
     let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
-    let how = How { effort: emitted.report.effort, unrolls: !emitted.sweep.is_empty() };
-    let ir = emitted.ir + &emitted.sweep;
-    Ok(Llvm::get(request.llvm)?.assembly(&ir, request.code.target, how)?)
+    let how = How { effort: emitted.report.effort, unrolls: emitted.sweep.is_some() };
+    Ok(Llvm::get(request.llvm)?.assembly(&emitted.whole(), request.code.target, how)?)
 }
 
 /// A kernel's wave IR after each pass of its compilation, with the passes' names.

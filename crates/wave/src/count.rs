@@ -1,4 +1,6 @@
-//! A pass that counts what a kernel does, for a profile.
+//! Instrumentation: a kernel counts what it does, for a profile.
+//!
+//! A module is changed once, when it is loaded for counting; this is none of the passes of a compilation.
 //!
 //! At the end of each block of a function it adds, with one atomic for each counter that the block changes,
 //! what the lanes that execute the block together have done in it. The counters lie in rows of

@@ -393,8 +393,7 @@ fn temporary_folders_go_with_the_command() {
         let clang = folder.0.join("clang");
         let script =
             "#!/bin/sh\n[ \"$1\" = --version ] && echo 'clang version 19.1.7' && exit\nexec sleep 20\n";
-        fs::write(&clang, script).expect("a script");
-        fs::set_permissions(&clang, fs::Permissions::from_mode(0o755)).expect("it can be run");
+        hwtruth::program::write(&clang, script);
         let scratch = folder.0.join("scratch");
         fs::create_dir(&scratch).expect("a folder");
         let mut command = Command::new(ANYWARP);

@@ -49,7 +49,6 @@ fn a_program_that_is_not_there_is_127_and_one_that_cannot_run_126() {
 #[test]
 fn programs_of_all_kinds() {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
     let folder = std::env::temp_dir().join(format!("anywarp-kinds-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let at = |name: &str| folder.join(name);
@@ -72,10 +71,7 @@ fn programs_of_all_kinds() {
             (Some(3), &b"runs\n"[..], &b""[..])
         );
     }
-    let put = |name: &str, bytes: &[u8]| {
-        fs::write(at(name), bytes).expect("a file");
-        fs::set_permissions(at(name), fs::Permissions::from_mode(0o755)).expect("ours");
-    };
+    let put = |name: &str, bytes: &[u8]| hwtruth::program::write(&at(name), bytes);
     // Without section headers, whose offset and number the header has.
     let mut sections = fs::read(at("pie")).expect("built");
     sections[40..48].fill(0);

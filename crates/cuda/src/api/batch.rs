@@ -6,7 +6,7 @@ use driver::memory::decompress::{self, Algorithm, Request, Unpack};
 use driver::memory::managed::{self, Location};
 use driver::memory::rights::Rights;
 use driver::memory::transfer::{Copy, Place, Side, Transfer};
-use driver::stream::{Operation, Policy, Stream};
+use driver::stream::{Operation, Policy};
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
@@ -149,11 +149,6 @@ pub(super) unsafe fn check_mapped(transfer: &Transfer) -> Result<Copy> {
     if copy.is_mapped() { Ok(copy) } else { Err(Error::InvalidValue) }
 }
 
-/// Batches cannot be captured; the capture stays valid.
-pub(super) fn not_capturing(stream: &Stream) -> Result<()> {
-    if stream.is_capturing() { Err(Error::StreamCaptureUnsupported) } else { Ok(()) }
-}
-
 /// Runs a batch of copies; writes the index of an invalid one to `failed`.
 fn volumes(count: usize, list: In<VolumeCopy>, failed: Out<usize>, flags: u64, handle: Handle) -> Result<()> {
     failed.set(usize::MAX);
@@ -163,6 +158,7 @@ fn volumes(count: usize, list: In<VolumeCopy>, failed: Out<usize>, flags: u64, h
     no_default(handle)?;
     let list = list.list(count)?;
     let stream = stream(handle, false)?;
+    stream.refuse_in_capture()?;
     let mut checked = Vec::new();
     for (i, copy) in list.iter().enumerate() {
         checked.push(copy.check().inspect_err(|_| failed.set(i))?);
@@ -216,7 +212,7 @@ fn on_ranges(ranges: &Ranges, locations: Option<&Locations>) -> Result<()> {
         for location in list.list(*kinds)? {
             places.push(Location::from(location).checked(devices).map_err(|_| Error::InvalidValue)?);
         }
-        not_capturing(&*stream(handle, own)?)?;
+        stream(handle, own)?.refuse_in_capture()?;
         for (i, (address, size)) in addresses.iter().zip(&sizes).enumerate() {
             let at = starts.partition_point(|start| *start <= i).saturating_sub(1);
             let to = *places.get(at).ok_or(Error::InvalidValue)?;
@@ -224,17 +220,17 @@ fn on_ranges(ranges: &Ranges, locations: Option<&Locations>) -> Result<()> {
         }
         return Ok(());
     }
-    not_capturing(&*stream(handle, own)?)
+    stream(handle, own)?.refuse_in_capture()
 }
 
 api! {
-    Object Appends fn cuMemcpy3DBatchAsync / cuMemcpy3DBatchAsync_ptsz (
+    Object Refuses fn cuMemcpy3DBatchAsync / cuMemcpy3DBatchAsync_ptsz (
         count: usize, list: In<VolumeCopy>, failed: Out<usize>, flags: u64, in_stream: Handle,
     ) {
         volumes(count, list, failed, flags, in_stream)
     }
 
-    Object Appends fn cuMemcpy3DBatchAsync_v2 / cuMemcpy3DBatchAsync_v2_ptsz (
+    Object Refuses fn cuMemcpy3DBatchAsync_v2 / cuMemcpy3DBatchAsync_v2_ptsz (
         count: usize, list: In<VolumeCopy>, flags: u64, in_stream: Handle,
     ) {
         volumes(count, list, Out::none(), flags, in_stream)
@@ -263,7 +259,7 @@ api! {
         unsafe { transfer.run(|| stream(in_stream, own), false, Rights::Checked) }
     }
 
-    Object Invalidates fn cuMemPrefetchBatchAsync / cuMemPrefetchBatchAsync_ptsz (
+    Object Refuses fn cuMemPrefetchBatchAsync / cuMemPrefetchBatchAsync_ptsz (
         addresses: In<CUdeviceptr>, sizes: In<usize>, count: usize, locations: In<MemLocation>,
         first: In<usize>, location_count: usize, flags: u64, in_stream: Handle,
     ) |own| {
@@ -271,13 +267,13 @@ api! {
         on_ranges(&Ranges { addresses, sizes, count, flags, stream: in_stream, own }, Some(&places))
     }
 
-    Object Invalidates fn cuMemDiscardBatchAsync / cuMemDiscardBatchAsync_ptsz (
+    Object Refuses fn cuMemDiscardBatchAsync / cuMemDiscardBatchAsync_ptsz (
         addresses: In<CUdeviceptr>, sizes: In<usize>, count: usize, flags: u64, in_stream: Handle,
     ) |own| {
         on_ranges(&Ranges { addresses, sizes, count, flags, stream: in_stream, own }, None)
     }
 
-    Object Invalidates fn cuMemDiscardAndPrefetchBatchAsync / cuMemDiscardAndPrefetchBatchAsync_ptsz (
+    Object Refuses fn cuMemDiscardAndPrefetchBatchAsync / cuMemDiscardAndPrefetchBatchAsync_ptsz (
         addresses: In<CUdeviceptr>, sizes: In<usize>, count: usize, locations: In<MemLocation>,
         first: In<usize>, location_count: usize, flags: u64, in_stream: Handle,
     ) |own| {

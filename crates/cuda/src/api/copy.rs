@@ -8,7 +8,7 @@ use driver::memory::transfer::{Place, Side, Transfer};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result, context, driver};
 
-use super::batch::{check_attributes, check_mapped, no_default, not_capturing};
+use super::batch::{check_attributes, check_mapped, no_default};
 
 use crate::abi::{In, Out};
 use crate::api;
@@ -186,7 +186,7 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
         attribute.hints.into_iter().try_for_each(check_hint)?;
     }
     let stream = stream(handle, false)?;
-    not_capturing(&stream)?;
+    stream.refuse_in_capture()?;
     let mut checked = Vec::new();
     for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
         let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
@@ -337,7 +337,7 @@ api! {
         with_array(Side::array(to, to_offset as u64), Side::array(from, from_offset as u64), size, now(own))
     }
 
-    Object Appends fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
+    Object Refuses fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
         to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize,
         attributes: In<CopyAttributes>, first: In<usize>, attribute_count: usize, failed: Out<usize>,
         in_stream: Handle,
@@ -345,7 +345,7 @@ api! {
         batch(&Batch { to, from, sizes, count, attributes, first, attribute_count }, failed, in_stream)
     }
 
-    Object Appends fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
+    Object Refuses fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
         to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize,
         attributes: In<CopyAttributes>, first: In<usize>, attribute_count: usize, in_stream: Handle,
     ) {

@@ -11,7 +11,7 @@ use driver::launch::{self, Config, Params};
 use driver::library::function_or_kernel;
 use driver::module::{Function, LEGACY_PARAMS, function};
 use driver::several;
-use driver::stream::Stream;
+use driver::stream::{Stream, Submitted};
 use driver::{Error, Result, context};
 
 use crate::abi::{In, Out, bytes_at};
@@ -115,7 +115,7 @@ fn go(
     pointers: In<u64>,
     extra: In<u64>,
     stream: &Arc<Stream>,
-) -> Result<()> {
+) -> Result<Submitted> {
     launch::check(&function, &mut config)?;
     let params = params(&function, pointers, extra)?;
     launch::enqueue(function, &config, params, stream)
@@ -256,10 +256,9 @@ fn launch_with(
     let capturing = found.as_ref().is_ok_and(|stream| stream.is_capturing());
     let (shape, asked) = asked(&function, &config, capturing)?;
     let stream = found?;
-    go(function, shape, pointers, extra, &stream)?;
+    let submitted = go(function, shape, pointers, extra, &stream)?;
     if !asked.handles.is_empty() {
-        let captured = stream.last_captured().ok_or(Error::IllegalState)?;
-        let value = node::make_updatable(captured)?;
+        let value = node::make_updatable(submitted.node.ok_or(Error::IllegalState)?)?;
         asked.handles.iter().for_each(|address| Out::at(*address).set(value));
     }
     asked.events.iter().try_for_each(|event| event.record(&stream))
@@ -333,7 +332,7 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
     let mut params = legacy.params;
     params.resize(legacy.size, 0);
     let params = whole(&function, &params)?;
-    launch::enqueue(function, &config, params, &stream(stream_handle, false)?)
+    launch::enqueue(function, &config, params, &stream(stream_handle, false)?).map(|_| ())
 }
 
 api! {
@@ -350,7 +349,7 @@ api! {
             cluster: None,
             preferred_cluster: None,
         };
-        go(function, config, pointers, extra, &stream(in_stream, own)?)
+        go(function, config, pointers, extra, &stream(in_stream, own)?).map(|_| ())
     }
 
     Object Appends fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
@@ -372,7 +371,7 @@ api! {
             cluster: None,
             preferred_cluster: None,
         };
-        go(function, config, pointers, In::at_address(0), &stream(in_stream, own)?)
+        go(function, config, pointers, In::at_address(0), &stream(in_stream, own)?).map(|_| ())
     }
 
     Object Invalidates fn cuLaunchCooperativeKernelMultiDevice(

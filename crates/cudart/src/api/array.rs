@@ -279,38 +279,38 @@ forward! {
 }
 
 api! {
-    Context Unsafe fn cudaMallocArray(
+    Context Inherits fn cudaMallocArray(
         out: Out<u64>, channels: In<Channels>, width: usize, height: usize, flags: u32,
     ) {
         let made = description(channels, Extent { width, height, depth: 0 }, flags)?;
         checked(cu::cuArray3DCreate_v2(out.address(), &made))
     }
 
-    Context Unsafe fn cudaMalloc3DArray(out: Out<u64>, channels: In<Channels>, extent: Extent, flags: u32) {
+    Context Inherits fn cudaMalloc3DArray(out: Out<u64>, channels: In<Channels>, extent: Extent, flags: u32) {
         checked(cu::cuArray3DCreate_v2(out.address(), &description(channels, extent, flags)?))
     }
 
-    Context Unsafe fn cudaMallocMipmappedArray(
+    Context Inherits fn cudaMallocMipmappedArray(
         out: Out<u64>, channels: In<Channels>, extent: Extent, levels: u32, flags: u32,
     ) {
         checked(cu::cuMipmappedArrayCreate(out.address(), &description(channels, extent, flags)?, levels))
     }
 
-    Context Unsafe fn cudaFreeArray(array: u64) {
+    Context Inherits fn cudaFreeArray(array: u64) {
         if array == 0 { Ok(()) } else { checked(cu::cuArrayDestroy(array)) }
     }
 
-    Context Unsafe fn cudaFreeMipmappedArray(array: u64) {
+    Context Inherits fn cudaFreeMipmappedArray(array: u64) {
         if array == 0 { Ok(()) } else { checked(cu::cuMipmappedArrayDestroy(array)) }
     }
 
-    Context Legal fn cudaGetChannelDesc(channels: Out<Channels>, array: u64) {
+    Context Inherits fn cudaGetChannelDesc(channels: Out<Channels>, array: u64) {
         let (description, _) = element_size(array)?;
         channels.required()?.set(channels_of(description.format, description.channels));
         Ok(())
     }
 
-    Context Legal fn cudaArrayGetInfo(
+    Context Inherits fn cudaArrayGetInfo(
         channels: Out<Channels>, extent: Out<Extent>, flags: Out<u32>, array: u64,
     ) {
         let (d, _) = element_size(array)?;
@@ -320,37 +320,37 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cudaCreateTextureObject(
+    Context Inherits fn cudaCreateTextureObject(
         out: Out<u64>, resource: In<Resource>, texture: In<Texture>, view: u64,
     ) {
         create(out, resource, texture, view, true)
     }
 
-    Context Legal fn cudaCreateTextureObject_in_11(
+    Context Inherits fn cudaCreateTextureObject_in_11(
         out: Out<u64>, resource: In<Resource>, texture: In<Texture>, view: u64,
     ) {
         create(out, resource, texture, view, false)
     }
 
-    Context Legal fn cudaCreateTextureObject_v2(
+    Context Inherits fn cudaCreateTextureObject_v2(
         out: Out<u64>, resource: In<Resource>, texture: In<Texture>, view: u64,
     ) {
         create(out, resource, texture, view, true)
     }
 
-    Context Legal fn cudaGetTextureObjectTextureDesc(texture: Out<Texture>, object: u64) {
+    Context Inherits fn cudaGetTextureObjectTextureDesc(texture: Out<Texture>, object: u64) {
         describe(texture, object, true)
     }
 
-    Context Legal fn cudaGetTextureObjectTextureDesc_in_11(texture: Out<Texture>, object: u64) {
+    Context Inherits fn cudaGetTextureObjectTextureDesc_in_11(texture: Out<Texture>, object: u64) {
         describe(texture, object, false)
     }
 
-    Context Legal fn cudaGetTextureObjectTextureDesc_v2(texture: Out<Texture>, object: u64) {
+    Context Inherits fn cudaGetTextureObjectTextureDesc_v2(texture: Out<Texture>, object: u64) {
         describe(texture, object, true)
     }
 
-    Context Legal fn cudaGetTextureObjectResourceDesc(resource: Out<Resource>, object: u64) {
+    Context Inherits fn cudaGetTextureObjectResourceDesc(resource: Out<Resource>, object: u64) {
         resource.required()?;
         let mut found = no_resource();
         checked(cu::cuTexObjectGetResourceDesc(&raw mut found as u64, object))?;
@@ -358,12 +358,12 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cudaCreateSurfaceObject(out: Out<u64>, resource: In<Resource>) {
+    Context Inherits fn cudaCreateSurfaceObject(out: Out<u64>, resource: In<Resource>) {
         let resource = driver_resource(resource.get()?)?;
         checked(cu::cuSurfObjectCreate(out.address(), &raw const resource as u64))
     }
 
-    Context Legal fn cudaGetSurfaceObjectResourceDesc(resource: Out<Resource>, object: u64) {
+    Context Inherits fn cudaGetSurfaceObjectResourceDesc(resource: Out<Resource>, object: u64) {
         resource.required()?;
         let mut found = no_resource();
         checked(cu::cuSurfObjectGetResourceDesc(&raw mut found as u64, object))?;
@@ -371,14 +371,14 @@ api! {
         Ok(())
     }
 
-    Driver Legal fn cudaDeviceGetTexture1DLinearMaxWidth(
+    Driver Inherits fn cudaDeviceGetTexture1DLinearMaxWidth(
         width: Out<usize>, channels: In<Channels>, device: i32,
     ) {
         let (format, count) = format_of(channels.get()?)?;
         checked(cu::cuDeviceGetTexture1DLinearMaxWidth(width.address(), format, count, device))
     }
 
-    Context Unsafe fn cudaExternalMemoryGetMappedMipmappedArray(
+    Context Inherits fn cudaExternalMemoryGetMappedMipmappedArray(
         out: Out<u64>, memory: u64, external: In<ExternalArray>,
     ) {
         let ExternalArray { offset, channels, extent, flags, levels } = external.get()?;

@@ -132,22 +132,22 @@ fn reset() -> Result<()> {
 }
 
 api! {
-    Nothing Legal fn cudaGetDeviceCount(count: Out<i32>) {
+    Nothing Inherits fn cudaGetDeviceCount(count: Out<i32>) {
         count.required()?.set(0);
         count.set(current::driver()?.devices.len() as i32);
         Ok(())
     }
 
-    Nothing Legal fn cudaGetDevice(device: Out<i32>) {
+    Nothing Inherits fn cudaGetDevice(device: Out<i32>) {
         device.required()?.set(current::ordinal()?);
         Ok(())
     }
 
-    Nothing Legal fn cudaSetDevice(device: i32) {
+    Nothing Inherits fn cudaSetDevice(device: i32) {
         current::set_device(device)
     }
 
-    Nothing Legal fn cudaInitDevice(device: i32, device_flags: u32, flags: u32) {
+    Nothing Inherits fn cudaInitDevice(device: i32, device_flags: u32, flags: u32) {
         /// `cudaInitDeviceFlagsAreValid`.
         const HAS_FLAGS: u32 = 1;
         let known = current::device_at(device)?;
@@ -157,7 +157,7 @@ api! {
         current::primary(known).map(|_| ())
     }
 
-    Driver Legal fn cudaSetValidDevices(list: In<i32>, count: i32) {
+    Driver Inherits fn cudaSetValidDevices(list: In<i32>, count: i32) {
         let count = usize::try_from(count).map_err(|_| Error::INVALID_VALUE)?;
         for device in list.list(count)? {
             current::device_at(device).map_err(|_| Error::INVALID_VALUE)?;
@@ -165,17 +165,17 @@ api! {
         Ok(())
     }
 
-    Driver Legal fn cudaChooseDevice(device: Out<i32>, wanted: In<u8>) {
+    Driver Inherits fn cudaChooseDevice(device: Out<i32>, wanted: In<u8>) {
         wanted.get()?;
         device.required()?.set(0);
         Ok(())
     }
 
-    Driver Legal fn cudaSetDeviceFlags(flags: u32) {
+    Driver Inherits fn cudaSetDeviceFlags(flags: u32) {
         checked(cu::cuDevicePrimaryCtxSetFlags_v2(current::ordinal()?, flags))
     }
 
-    Driver Legal fn cudaSetDeviceFlags_in_11(flags: u32) {
+    Driver Inherits fn cudaSetDeviceFlags_in_11(flags: u32) {
         /// How a thread waits, mapped host memory and larger local memory; 12 added one more.
         const KNOWN: u32 = 0x1f;
         if flags & !KNOWN != 0 {
@@ -184,7 +184,7 @@ api! {
         checked(cu::cuDevicePrimaryCtxSetFlags_v2(current::ordinal()?, flags))
     }
 
-    Driver Legal fn cudaGetDeviceFlags(flags: Out<u32>) {
+    Driver Inherits fn cudaGetDeviceFlags(flags: Out<u32>) {
         flags.required()?;
         let (mut set, mut active) = (0, 0);
         match context::current() {
@@ -195,36 +195,36 @@ api! {
         Ok(())
     }
 
-    Nothing Legal fn cudaDeviceReset() {
+    Nothing Inherits fn cudaDeviceReset() {
         reset()
     }
 
-    Nothing Legal fn cudaThreadExit() {
+    Nothing Inherits fn cudaThreadExit() {
         reset()
     }
 
-    Driver Legal fn cudaGetDeviceProperties(out: Out<u8>, device: i32) {
+    Driver Inherits fn cudaGetDeviceProperties(out: Out<u8>, device: i32) {
         properties(out, device, 2)
     }
 
     /// The structure of 12 before `_v2` is that of 11.
-    Driver Legal fn cudaGetDeviceProperties_in_12(out: Out<u8>, device: i32) {
+    Driver Inherits fn cudaGetDeviceProperties_in_12(out: Out<u8>, device: i32) {
         properties(out, device, 0)
     }
 
-    Driver Legal fn cudaGetDeviceProperties_v2(out: Out<u8>, device: i32) {
+    Driver Inherits fn cudaGetDeviceProperties_v2(out: Out<u8>, device: i32) {
         properties(out, device, 1)
     }
 
-    Context Legal fn cudaDeviceEnablePeerAccess(peer: i32, flags: u32) {
+    Context Inherits fn cudaDeviceEnablePeerAccess(peer: i32, flags: u32) {
         checked(cu::cuCtxEnablePeerAccess(primary_handle(peer)?, flags))
     }
 
-    Context Legal fn cudaDeviceDisablePeerAccess(peer: i32) {
+    Context Inherits fn cudaDeviceDisablePeerAccess(peer: i32) {
         checked(cu::cuCtxDisablePeerAccess(primary_handle(peer)?))
     }
 
-    Nothing Legal fn cudaDriverGetVersion(version: Out<i32>) {
+    Nothing Inherits fn cudaDriverGetVersion(version: Out<i32>) {
         let mut found = 0;
         version.required()?;
         checked(cu::cuDriverGetVersion(&mut found))?;
@@ -232,49 +232,49 @@ api! {
         Ok(())
     }
 
-    Nothing Legal fn cudaRuntimeGetVersion(version: Out<i32>) {
+    Nothing Inherits fn cudaRuntimeGetVersion(version: Out<i32>) {
         version.required()?.set(version::OF_13);
         Ok(())
     }
 
-    Nothing Legal fn cudaRuntimeGetVersion_in_12(version: Out<i32>) {
+    Nothing Inherits fn cudaRuntimeGetVersion_in_12(version: Out<i32>) {
         version.required()?.set(version::OF_12);
         Ok(())
     }
 
-    Nothing Legal fn cudaRuntimeGetVersion_in_11(version: Out<i32>) {
+    Nothing Inherits fn cudaRuntimeGetVersion_in_11(version: Out<i32>) {
         version.required()?.set(version::OF_11);
         Ok(())
     }
 
-    Driver Legal fn cudaGetDriverEntryPoint(name: u64, out: Out<u64>, flags: u64, status: Out<u32>) {
+    Driver Inherits fn cudaGetDriverEntryPoint(name: u64, out: Out<u64>, flags: u64, status: Out<u32>) {
         entry_point(name, out, version::OF_13, flags, status)
     }
 
-    Driver Legal fn cudaGetDriverEntryPoint_in_12(name: u64, out: Out<u64>, flags: u64, status: Out<u32>) {
+    Driver Inherits fn cudaGetDriverEntryPoint_in_12(name: u64, out: Out<u64>, flags: u64, status: Out<u32>) {
         entry_point(name, out, version::OF_12, flags, status)
     }
 
-    Driver Legal fn cudaGetDriverEntryPoint_in_11(name: u64, out: Out<u64>, flags: u64) {
+    Driver Inherits fn cudaGetDriverEntryPoint_in_11(name: u64, out: Out<u64>, flags: u64) {
         entry_point(name, out, version::OF_11, flags, Out::none())
     }
 
     /// Like the function without `_ptsz`, but finds the per-thread variants by default.
-    Driver Legal fn cudaGetDriverEntryPoint_ptsz(name: u64, out: Out<u64>, flags: u64, status: Out<u32>) {
+    Driver Inherits fn cudaGetDriverEntryPoint_ptsz(name: u64, out: Out<u64>, flags: u64, status: Out<u32>) {
         entry_point(name, out, version::OF_13, if flags == 0 { 2 } else { flags }, status)
     }
 
-    Driver Legal fn cudaGetDriverEntryPoint_ptsz_in_12(
+    Driver Inherits fn cudaGetDriverEntryPoint_ptsz_in_12(
         name: u64, out: Out<u64>, flags: u64, status: Out<u32>,
     ) {
         entry_point(name, out, version::OF_12, if flags == 0 { 2 } else { flags }, status)
     }
 
-    Driver Legal fn cudaGetDriverEntryPoint_ptsz_in_11(name: u64, out: Out<u64>, flags: u64) {
+    Driver Inherits fn cudaGetDriverEntryPoint_ptsz_in_11(name: u64, out: Out<u64>, flags: u64) {
         entry_point(name, out, version::OF_11, if flags == 0 { 2 } else { flags }, Out::none())
     }
 
-    Driver Legal fn cudaGetDriverEntryPointByVersion / cudaGetDriverEntryPointByVersion_ptsz (
+    Driver Inherits fn cudaGetDriverEntryPointByVersion / cudaGetDriverEntryPointByVersion_ptsz (
         name: u64, out: Out<u64>, version: u32, flags: u64, status: Out<u32>,
     ) |own| {
         let flags = if own && flags == 0 { 2 } else { flags };
@@ -282,31 +282,31 @@ api! {
     }
 
     /// The private tables of NVIDIA's runtime are not imitated.
-    Nothing Legal fn cudaGetExportTable(table: Out<u64>, _id: In<[u8; 16]>) {
+    Nothing Inherits fn cudaGetExportTable(table: Out<u64>, _id: In<[u8; 16]>) {
         table.set(0);
         Err(Error::INVALID_VALUE)
     }
 
     /// Refused since 12.0.
-    Nothing Legal fn cudaProfilerInitialize(_settings: u64, _output: u64, _mode: u32) {
+    Nothing Inherits fn cudaProfilerInitialize(_settings: u64, _output: u64, _mode: u32) {
         Err(Error::NOT_SUPPORTED)
     }
 
     /// Doubles are the same on both sides.
-    Nothing Legal fn cudaSetDoubleForDevice(_value: Out<f64>) {
+    Nothing Inherits fn cudaSetDoubleForDevice(_value: Out<f64>) {
         Ok(())
     }
 
-    Nothing Legal fn cudaSetDoubleForHost(_value: Out<f64>) {
+    Nothing Inherits fn cudaSetDoubleForHost(_value: Out<f64>) {
         Ok(())
     }
 
-    Context Legal fn cudaMemcpyPeer(to: u64, to_device: i32, from: u64, from_device: i32, size: usize) {
+    Context Inherits fn cudaMemcpyPeer(to: u64, to_device: i32, from: u64, from_device: i32, size: usize) {
         let (to_context, from_context) = (primary_handle(to_device)?, primary_handle(from_device)?);
         checked(cu::cuMemcpyPeer(to, to_context, from, from_context, size))
     }
 
-    Context Appends fn cudaMemcpyPeerAsync(
+    Context Inherits fn cudaMemcpyPeerAsync(
         to: u64, to_device: i32, from: u64, from_device: i32, size: usize, stream: u64,
     ) {
         let (to_context, from_context) = (primary_handle(to_device)?, primary_handle(from_device)?);
@@ -314,13 +314,13 @@ api! {
     }
 
     /// The layout before `_v2`, which no program of 11.2 or later asks for.
-    Context Appends fn cudaSignalExternalSemaphoresAsync_in_12 / cudaSignalExternalSemaphoresAsync_ptsz_in_12 (
+    Context Inherits fn cudaSignalExternalSemaphoresAsync_in_12 / cudaSignalExternalSemaphoresAsync_ptsz_in_12 (
         _semaphores: u64, _params: u64, _count: u32, _stream: u64,
     ) {
         Err(Error::NOT_SUPPORTED)
     }
 
-    Context Appends fn cudaWaitExternalSemaphoresAsync_in_12 / cudaWaitExternalSemaphoresAsync_ptsz_in_12 (
+    Context Inherits fn cudaWaitExternalSemaphoresAsync_in_12 / cudaWaitExternalSemaphoresAsync_ptsz_in_12 (
         _semaphores: u64, _params: u64, _count: u32, _stream: u64,
     ) {
         Err(Error::NOT_SUPPORTED)

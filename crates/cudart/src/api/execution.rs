@@ -34,37 +34,37 @@ forward! {
 }
 
 api! {
-    Driver Legal fn cudaGreenCtxCreate(out: Out<u64>, description: u64, device: i32, flags: u32) {
+    Driver Inherits fn cudaGreenCtxCreate(out: Out<u64>, description: u64, device: i32, flags: u32) {
         if flags != 0 || description == 0 {
             return Err(Error::INVALID_VALUE);
         }
         checked(cu::cuGreenCtxCreate(out.address(), description, device, DEFAULT_STREAM))
     }
 
-    Driver Legal fn cudaDeviceGetExecutionCtx(out: Out<u64>, device: i32) {
+    Driver Inherits fn cudaDeviceGetExecutionCtx(out: Out<u64>, device: i32) {
         out.required()?;
         out.set(current::primary(current::device_at(device)?)?.handle);
         Ok(())
     }
 
-    Context Legal fn cudaExecutionCtxGetDevResource(context: u64, resource: Out<u8>, kind: u32) {
+    Context Inherits fn cudaExecutionCtxGetDevResource(context: u64, resource: Out<u8>, kind: u32) {
         checked(cu::cuCtxGetDevResource(given(context)?, resource.address(), kind))
     }
 
-    Driver Legal fn cudaExecutionCtxGetDevice(device: Out<i32>, context: u64) {
+    Driver Inherits fn cudaExecutionCtxGetDevice(device: Out<i32>, context: u64) {
         checked(cu::cuCtxGetDevice_v2(device.address(), given(context)?))
     }
 
-    Driver Legal fn cudaExecutionCtxGetId(context: u64, id: Out<u64>) {
+    Driver Inherits fn cudaExecutionCtxGetId(context: u64, id: Out<u64>) {
         checked(cu::cuCtxGetId(given(context)?, id.address()))
     }
 
-    Context Legal fn cudaExecutionCtxSynchronize(context: u64) {
+    Context Inherits fn cudaExecutionCtxSynchronize(context: u64) {
         checked(cu::cuCtxSynchronize_v2(given(context)?))
     }
 
     /// Streams of a green context never wait for the default stream.
-    Driver Legal fn cudaExecutionCtxStreamCreate(out: Out<u64>, context: u64, flags: u32, priority: i32) {
+    Driver Inherits fn cudaExecutionCtxStreamCreate(out: Out<u64>, context: u64, flags: u32, priority: i32) {
         out.required()?;
         if flags & !NON_BLOCKING != 0 {
             return Err(Error::INVALID_VALUE);

@@ -160,24 +160,24 @@ forward! {
 }
 
 api! {
-    Context Legal fn cudaGraphConditionalHandleCreate(out: Out<u64>, graph: u64, value: u32, flags: u32) {
+    Context Inherits fn cudaGraphConditionalHandleCreate(out: Out<u64>, graph: u64, value: u32, flags: u32) {
         checked(cu::cuGraphConditionalHandleCreate(out.address(), graph, own_context(), value, flags))
     }
 
-    Context Legal fn cudaGraphConditionalHandleCreate_v2(
+    Context Inherits fn cudaGraphConditionalHandleCreate_v2(
         out: Out<u64>, graph: u64, context: u64, value: u32, flags: u32,
     ) {
         let context = if context == 0 { own_context() } else { context };
         checked(cu::cuGraphConditionalHandleCreate(out.address(), graph, context, value, flags))
     }
 
-    Context Legal fn cudaGraphAddKernelNode(
+    Context Inherits fn cudaGraphAddKernelNode(
         out: Out<u64>, graph: u64, after: u64, count: usize, params: In<KernelParams>,
     ) {
         checked(cu::cuGraphAddKernelNode(out.address(), graph, after, count, &kernel(params)?))
     }
 
-    Context Legal fn cudaGraphKernelNodeGetParams(node: u64, params: Out<KernelParams>) {
+    Context Inherits fn cudaGraphKernelNodeGetParams(node: u64, params: Out<KernelParams>) {
         let zero = Default::default();
         let mut found = KernelParams { function: 0, grid: zero, block: zero, shared: 0, params: 0, extra: 0 };
         params.required()?;
@@ -186,29 +186,29 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cudaGraphKernelNodeSetParams(node: u64, params: In<KernelParams>) {
+    Context Inherits fn cudaGraphKernelNodeSetParams(node: u64, params: In<KernelParams>) {
         checked(cu::cuGraphKernelNodeSetParams(node, &kernel(params)?))
     }
 
-    Context Legal fn cudaGraphExecKernelNodeSetParams(exec: u64, node: u64, params: In<KernelParams>) {
+    Context Inherits fn cudaGraphExecKernelNodeSetParams(exec: u64, node: u64, params: In<KernelParams>) {
         checked(cu::cuGraphExecKernelNodeSetParams(exec, node, &kernel(params)?))
     }
 
-    Context Legal fn cudaGraphAddMemcpyNode(
+    Context Inherits fn cudaGraphAddMemcpyNode(
         out: Out<u64>, graph: u64, after: u64, count: usize, copy: In<Copy3D>,
     ) {
         let made = volume(&copy.get()?)?;
         checked(cu::cuGraphAddMemcpyNode(out.address(), graph, after, count, &made, own_context()))
     }
 
-    Context Legal fn cudaGraphAddMemcpyNode1D(
+    Context Inherits fn cudaGraphAddMemcpyNode1D(
         out: Out<u64>, graph: u64, after: u64, count: usize, to: u64, from: u64, size: usize, kind: u32,
     ) {
         let made = line(to, from, size, kind)?;
         checked(cu::cuGraphAddMemcpyNode(out.address(), graph, after, count, &made, own_context()))
     }
 
-    Context Legal fn cudaGraphAddMemcpyNodeToSymbol(
+    Context Inherits fn cudaGraphAddMemcpyNodeToSymbol(
         out: Out<u64>, graph: u64, after: u64, count: usize, host: u64, other: u64, size: usize, offset: usize,
         kind: u32,
     ) {
@@ -216,7 +216,7 @@ api! {
         checked(cu::cuGraphAddMemcpyNode(out.address(), graph, after, count, &made, own_context()))
     }
 
-    Context Legal fn cudaGraphAddMemcpyNodeFromSymbol(
+    Context Inherits fn cudaGraphAddMemcpyNodeFromSymbol(
         out: Out<u64>, graph: u64, after: u64, count: usize, other: u64, host: u64, size: usize, offset: usize,
         kind: u32,
     ) {
@@ -224,7 +224,7 @@ api! {
         checked(cu::cuGraphAddMemcpyNode(out.address(), graph, after, count, &made, own_context()))
     }
 
-    Context Legal fn cudaGraphMemcpyNodeGetParams(node: u64, copy: Out<Copy3D>) {
+    Context Inherits fn cudaGraphMemcpyNodeGetParams(node: u64, copy: Out<Copy3D>) {
         copy.required()?;
         let mut found = Memcpy3D::default();
         checked(cu::cuGraphMemcpyNodeGetParams(node, &mut found))?;
@@ -232,77 +232,77 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cudaGraphMemcpyNodeSetParams(node: u64, copy: In<Copy3D>) {
+    Context Inherits fn cudaGraphMemcpyNodeSetParams(node: u64, copy: In<Copy3D>) {
         checked(cu::cuGraphMemcpyNodeSetParams(node, &volume(&copy.get()?)?))
     }
 
-    Context Legal fn cudaGraphMemcpyNodeSetParams1D(node: u64, to: u64, from: u64, size: usize, kind: u32) {
+    Context Inherits fn cudaGraphMemcpyNodeSetParams1D(node: u64, to: u64, from: u64, size: usize, kind: u32) {
         checked(cu::cuGraphMemcpyNodeSetParams(node, &line(to, from, size, kind)?))
     }
 
-    Context Legal fn cudaGraphMemcpyNodeSetParamsToSymbol(
+    Context Inherits fn cudaGraphMemcpyNodeSetParamsToSymbol(
         node: u64, host: u64, other: u64, count: usize, offset: usize, kind: u32,
     ) {
         checked(cu::cuGraphMemcpyNodeSetParams(node, &SymbolCopy { host, other, count, offset, kind }.to()?))
     }
 
-    Context Legal fn cudaGraphMemcpyNodeSetParamsFromSymbol(
+    Context Inherits fn cudaGraphMemcpyNodeSetParamsFromSymbol(
         node: u64, other: u64, host: u64, count: usize, offset: usize, kind: u32,
     ) {
         checked(cu::cuGraphMemcpyNodeSetParams(node, &SymbolCopy { host, other, count, offset, kind }.from()?))
     }
 
-    Context Legal fn cudaGraphExecMemcpyNodeSetParams(exec: u64, node: u64, copy: In<Copy3D>) {
+    Context Inherits fn cudaGraphExecMemcpyNodeSetParams(exec: u64, node: u64, copy: In<Copy3D>) {
         checked(cu::cuGraphExecMemcpyNodeSetParams(exec, node, &volume(&copy.get()?)?, own_context()))
     }
 
-    Context Legal fn cudaGraphExecMemcpyNodeSetParams1D(
+    Context Inherits fn cudaGraphExecMemcpyNodeSetParams1D(
         exec: u64, node: u64, to: u64, from: u64, size: usize, kind: u32,
     ) {
         checked(cu::cuGraphExecMemcpyNodeSetParams(exec, node, &line(to, from, size, kind)?, own_context()))
     }
 
-    Context Legal fn cudaGraphExecMemcpyNodeSetParamsToSymbol(
+    Context Inherits fn cudaGraphExecMemcpyNodeSetParamsToSymbol(
         exec: u64, node: u64, host: u64, other: u64, count: usize, offset: usize, kind: u32,
     ) {
         let made = SymbolCopy { host, other, count, offset, kind }.to()?;
         checked(cu::cuGraphExecMemcpyNodeSetParams(exec, node, &made, own_context()))
     }
 
-    Context Legal fn cudaGraphExecMemcpyNodeSetParamsFromSymbol(
+    Context Inherits fn cudaGraphExecMemcpyNodeSetParamsFromSymbol(
         exec: u64, node: u64, other: u64, host: u64, count: usize, offset: usize, kind: u32,
     ) {
         let made = SymbolCopy { host, other, count, offset, kind }.from()?;
         checked(cu::cuGraphExecMemcpyNodeSetParams(exec, node, &made, own_context()))
     }
 
-    Context Legal fn cudaGraphAddMemsetNode(out: Out<u64>, graph: u64, after: u64, count: usize, params: u64) {
+    Context Inherits fn cudaGraphAddMemsetNode(out: Out<u64>, graph: u64, after: u64, count: usize, params: u64) {
         checked(cu::cuGraphAddMemsetNode(out.address(), graph, after, count, params, own_context()))
     }
 
-    Context Legal fn cudaGraphExecMemsetNodeSetParams(exec: u64, node: u64, params: u64) {
+    Context Inherits fn cudaGraphExecMemsetNodeSetParams(exec: u64, node: u64, params: u64) {
         checked(cu::cuGraphExecMemsetNodeSetParams(exec, node, params, own_context()))
     }
 
-    Context Legal fn cudaGraphAddNode(
+    Context Inherits fn cudaGraphAddNode(
         out: Out<u64>, graph: u64, after: u64, edges: u64, count: usize, params: In<NodeParams>,
     ) {
         add_node(out, graph, after, edges, count, params)
     }
 
-    Context Legal fn cudaGraphAddNode_v2(
+    Context Inherits fn cudaGraphAddNode_v2(
         out: Out<u64>, graph: u64, after: u64, edges: u64, count: usize, params: In<NodeParams>,
     ) {
         add_node(out, graph, after, edges, count, params)
     }
 
-    Context Legal fn cudaGraphAddNode_in_12(
+    Context Inherits fn cudaGraphAddNode_in_12(
         out: Out<u64>, graph: u64, after: u64, count: usize, params: In<NodeParams>,
     ) {
         add_node(out, graph, after, 0, count, params)
     }
 
-    Context Legal fn cudaGraphNodeGetParams(handle: u64, params: Out<NodeParams>) {
+    Context Inherits fn cudaGraphNodeGetParams(handle: u64, params: Out<NodeParams>) {
         params.required()?;
         let mut words: NodeParams = [0; 32];
         checked(cu::cuGraphNodeGetParams(handle, words.as_mut_ptr() as u64))?;
@@ -310,11 +310,11 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cudaGraphNodeSetParams(handle: u64, params: In<NodeParams>) {
+    Context Inherits fn cudaGraphNodeSetParams(handle: u64, params: In<NodeParams>) {
         checked(cu::cuGraphNodeSetParams(handle, node(params)?.as_mut_ptr() as u64))
     }
 
-    Context Legal fn cudaGraphExecNodeSetParams(exec: u64, handle: u64, params: In<NodeParams>) {
+    Context Inherits fn cudaGraphExecNodeSetParams(exec: u64, handle: u64, params: In<NodeParams>) {
         checked(cu::cuGraphExecNodeSetParams(exec, handle, node(params)?.as_mut_ptr() as u64))
     }
 }

@@ -161,87 +161,87 @@ forward! {
 }
 
 api! {
-    Context Appends fn cudaLaunchKernel / cudaLaunchKernel_ptsz (
+    Context Inherits fn cudaLaunchKernel / cudaLaunchKernel_ptsz (
         named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
         launch(named, grid, block, params, shared, stream_of(stream, own))
     }
 
-    Context Appends fn cudaLaunchKernel_in_12 / cudaLaunchKernel_ptsz_in_12 (
+    Context Inherits fn cudaLaunchKernel_in_12 / cudaLaunchKernel_ptsz_in_12 (
         named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
         launch(named, grid, block, params, shared, stream_of(stream, own))
             .map_err(|error| refused(error, grid, block))
     }
 
-    Context Appends fn cudaLaunchKernel_in_11 / cudaLaunchKernel_ptsz_in_11 (
+    Context Inherits fn cudaLaunchKernel_in_11 / cudaLaunchKernel_ptsz_in_11 (
         named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
         launch(named, grid, block, params, shared, stream_of(stream, own))
             .map_err(|error| no_handle(refused(error, grid, block), named))
     }
 
-    Context Appends fn cudaLaunchCooperativeKernel / cudaLaunchCooperativeKernel_ptsz (
+    Context Inherits fn cudaLaunchCooperativeKernel / cudaLaunchCooperativeKernel_ptsz (
         named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
         cooperative(named, grid, block, params, shared, stream_of(stream, own))
     }
 
-    Context Appends fn cudaLaunchCooperativeKernel_in_12 / cudaLaunchCooperativeKernel_ptsz_in_12 (
+    Context Inherits fn cudaLaunchCooperativeKernel_in_12 / cudaLaunchCooperativeKernel_ptsz_in_12 (
         named: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
         cooperative(named, grid, block, params, shared, stream_of(stream, own))
             .map_err(|error| refused(error, grid, block))
     }
 
-    Context Appends fn cudaLaunchKernelExC / cudaLaunchKernelExC_ptsz (
+    Context Inherits fn cudaLaunchKernelExC / cudaLaunchKernelExC_ptsz (
         config: In<LaunchConfig>, named: u64, params: u64,
     ) |own| {
         configured(config, named, params, own)
     }
 
-    Context Appends fn cudaLaunchKernelExC_in_12 / cudaLaunchKernelExC_ptsz_in_12 (
+    Context Inherits fn cudaLaunchKernelExC_in_12 / cudaLaunchKernelExC_ptsz_in_12 (
         config: In<LaunchConfig>, named: u64, params: u64,
     ) |own| {
         let LaunchConfig { grid, block, .. } = config.get()?;
         configured(config, named, params, own).map_err(|error| refused(error, grid, block))
     }
 
-    Context Legal fn cudaFuncGetAttributes(out: Out<Attributes>, named: u64) {
+    Context Inherits fn cudaFuncGetAttributes(out: Out<Attributes>, named: u64) {
         attributes(named, out, true)
     }
 
-    Context Legal fn cudaFuncGetAttributes_in_11(out: Out<Attributes>, named: u64) {
+    Context Inherits fn cudaFuncGetAttributes_in_11(out: Out<Attributes>, named: u64) {
         attributes(named, out, false).map_err(|error| no_handle(error, named))
     }
 
-    Context Legal fn cudaFuncSetAttribute(named: u64, number: u32, value: i32) {
+    Context Inherits fn cudaFuncSetAttribute(named: u64, number: u32, value: i32) {
         checked(cu::cuFuncSetAttribute(registered::function_of(named, false)?, number, value))
     }
 
-    Context Legal fn cudaFuncSetCacheConfig(named: u64, config: u32) {
+    Context Inherits fn cudaFuncSetCacheConfig(named: u64, config: u32) {
         checked(cu::cuFuncSetCacheConfig(registered::function_of(named, false)?, config))
     }
 
-    Context Legal fn cudaFuncSetSharedMemConfig(named: u64, config: u32) {
+    Context Inherits fn cudaFuncSetSharedMemConfig(named: u64, config: u32) {
         checked(cu::cuFuncSetSharedMemConfig(registered::function_of(named, false)?, config))
     }
 
-    Context Legal fn cudaFuncGetName(name: Out<u64>, named: u64) {
+    Context Inherits fn cudaFuncGetName(name: Out<u64>, named: u64) {
         checked(cu::cuFuncGetName(name.address(), registered::function_of(named, false)?))
     }
 
-    Context Legal fn cudaFuncGetParamCount(named: u64, count: Out<usize>) {
+    Context Inherits fn cudaFuncGetParamCount(named: u64, count: Out<usize>) {
         let function = registered::function_of(named, false)?;
         checked(cu::cuFuncGetParamCount(function, count.address()))
     }
 
-    Context Legal fn cudaFuncGetParamInfo(named: u64, index: usize, offset: Out<usize>, size: Out<usize>) {
+    Context Inherits fn cudaFuncGetParamInfo(named: u64, index: usize, offset: Out<usize>, size: Out<usize>) {
         let function = registered::function_of(named, false)?;
         checked(cu::cuFuncGetParamInfo(function, index, offset.address(), size.address()))
     }
 
-    Context Legal fn cudaKernelSetAttributeForDevice(kernel: u64, number: u32, value: i32, device: i32) {
+    Context Inherits fn cudaKernelSetAttributeForDevice(kernel: u64, number: u32, value: i32, device: i32) {
         unsafe extern "C" {
             // SAFETY: as in `cu`.
             safe fn cuKernelSetAttribute(number: u32, value: i32, kernel: u64, device: i32) -> u32;
@@ -249,21 +249,21 @@ api! {
         checked(cuKernelSetAttribute(number, value, kernel, device))
     }
 
-    Context Legal fn cudaGetFuncBySymbol(function: Out<u64>, named: u64) {
+    Context Inherits fn cudaGetFuncBySymbol(function: Out<u64>, named: u64) {
         function.required()?.set(registered::function_of(named, false)?);
         Ok(())
     }
 
-    Context Legal fn cudaGetKernel(kernel: Out<u64>, named: u64) {
+    Context Inherits fn cudaGetKernel(kernel: Out<u64>, named: u64) {
         kernel.required()?.set(registered::kernel_of(named)?);
         Ok(())
     }
 
-    Driver Legal fn cudaLibraryGetKernel(kernel: Out<u64>, library: u64, name: Text) {
+    Driver Inherits fn cudaLibraryGetKernel(kernel: Out<u64>, library: u64, name: Text) {
         checked(cu::cuLibraryGetKernel(kernel.address(), library, name.address()))
     }
 
-    Context Legal fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    Context Inherits fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks: Out<i32>, named: u64, block: i32, shared: usize,
     ) {
         let function = registered::function_of(named, false)?;
@@ -271,7 +271,7 @@ api! {
         checked(cu::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, block, shared, 0))
     }
 
-    Context Legal fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    Context Inherits fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: Out<i32>, named: u64, block: i32, shared: usize, flags: u32,
     ) {
         let function = registered::function_of(named, false)?;
@@ -279,31 +279,31 @@ api! {
         checked(cu::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, block, shared, flags))
     }
 
-    Context Legal fn cudaOccupancyAvailableDynamicSMemPerBlock(
+    Context Inherits fn cudaOccupancyAvailableDynamicSMemPerBlock(
         size: Out<usize>, named: u64, blocks: i32, block: i32,
     ) {
         let function = registered::function_of(named, false)?;
         checked(cu::cuOccupancyAvailableDynamicSMemPerBlock(size.address(), function, blocks, block))
     }
 
-    Context Legal fn cudaOccupancyMaxActiveClusters(count: Out<i32>, named: u64, config: In<LaunchConfig>) {
+    Context Inherits fn cudaOccupancyMaxActiveClusters(count: Out<i32>, named: u64, config: In<LaunchConfig>) {
         let function = registered::function_of(named, false)?;
         checked(cu::cuOccupancyMaxActiveClusters(count.address(), function, &config_of(config, false)?))
     }
 
-    Context Legal fn cudaOccupancyMaxPotentialClusterSize(
+    Context Inherits fn cudaOccupancyMaxPotentialClusterSize(
         size: Out<i32>, named: u64, config: In<LaunchConfig>,
     ) {
         let function = registered::function_of(named, false)?;
         checked(cu::cuOccupancyMaxPotentialClusterSize(size.address(), function, &config_of(config, false)?))
     }
 
-    Context Legal fn cudaGetSymbolAddress(address: Out<u64>, symbol: u64) {
+    Context Inherits fn cudaGetSymbolAddress(address: Out<u64>, symbol: u64) {
         address.required()?.set(registered::variable_of(symbol)?.0);
         Ok(())
     }
 
-    Context Legal fn cudaGetSymbolSize(size: Out<u64>, symbol: u64) {
+    Context Inherits fn cudaGetSymbolSize(size: Out<u64>, symbol: u64) {
         size.required()?.set(registered::variable_of(symbol)?.1);
         Ok(())
     }

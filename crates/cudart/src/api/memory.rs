@@ -403,7 +403,7 @@ fn pointer_attributes(at: u64) -> Result<PointerAttributes> {
 }
 
 api! {
-    Driver Unsafe fn cudaMalloc(out: Out<u64>, size: usize) {
+    Driver Inherits fn cudaMalloc(out: Out<u64>, size: usize) {
         out.required()?;
         if size == 0 {
             // Nothing is asked of the context, which may have failed (recorded on an H200).
@@ -414,11 +414,11 @@ api! {
         checked(cu::cuMemAlloc_v2(out.address(), size))
     }
 
-    Context Unsafe fn cudaFree(at: u64) {
+    Context Inherits fn cudaFree(at: u64) {
         if at == 0 { Ok(()) } else { checked(cu::cuMemFree_v2(at)) }
     }
 
-    Context Unsafe fn cudaMallocManaged(out: Out<u64>, size: usize, flags: u32) {
+    Context Inherits fn cudaMallocManaged(out: Out<u64>, size: usize, flags: u32) {
         if size == 0 {
             out.required()?.set(0);
             return Ok(());
@@ -426,11 +426,11 @@ api! {
         checked(cu::cuMemAllocManaged(out.address(), size, flags))
     }
 
-    Context Unsafe fn cudaMallocPitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize) {
+    Context Inherits fn cudaMallocPitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize) {
         pitched(out, pitch, width, height)
     }
 
-    Context Unsafe fn cudaMalloc3D(out: Out<Pitched>, extent: Extent) {
+    Context Inherits fn cudaMalloc3D(out: Out<Pitched>, extent: Extent) {
         out.required()?;
         let base = out.address();
         let pitch = Out::at(base.wrapping_add(offset_of!(Pitched, pitch) as u64));
@@ -441,64 +441,64 @@ api! {
         Ok(())
     }
 
-    Context Unsafe fn cudaMallocHost(out: Out<u64>, size: usize) {
+    Context Inherits fn cudaMallocHost(out: Out<u64>, size: usize) {
         host_memory(out, size, 0)
     }
 
-    Context Unsafe fn cudaHostAlloc(out: Out<u64>, size: usize, flags: u32) {
+    Context Inherits fn cudaHostAlloc(out: Out<u64>, size: usize, flags: u32) {
         host_memory(out, size, flags)
     }
 
-    Context Unsafe fn cudaFreeHost(at: u64) {
+    Context Inherits fn cudaFreeHost(at: u64) {
         if at == 0 { Ok(()) } else { checked(cu::cuMemFreeHost(at)) }
     }
 
-    Context Legal fn cudaPointerGetAttributes(out: Out<PointerAttributes>, at: u64) {
+    Context Inherits fn cudaPointerGetAttributes(out: Out<PointerAttributes>, at: u64) {
         out.required()?.set(pointer_attributes(at)?);
         Ok(())
     }
 
-    Context Invalidates fn cudaMemcpy / cudaMemcpy_ptds (to: u64, from: u64, size: usize, direction: u32) |own| {
+    Context Inherits fn cudaMemcpy / cudaMemcpy_ptds (to: u64, from: u64, size: usize, direction: u32) |own| {
         line(to, from, size, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpyAsync / cudaMemcpyAsync_ptsz (
+    Context Inherits fn cudaMemcpyAsync / cudaMemcpyAsync_ptsz (
         to: u64, from: u64, size: usize, direction: u32, stream: u64,
     ) |own| {
         line(to, from, size, direction, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemcpyToSymbol / cudaMemcpyToSymbol_ptds (
+    Context Inherits fn cudaMemcpyToSymbol / cudaMemcpyToSymbol_ptds (
         symbol: u64, from: u64, count: usize, offset: usize, direction: u32,
     ) |own| {
         to_symbol(symbol, from, count, offset, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpyToSymbolAsync / cudaMemcpyToSymbolAsync_ptsz (
+    Context Inherits fn cudaMemcpyToSymbolAsync / cudaMemcpyToSymbolAsync_ptsz (
         symbol: u64, from: u64, count: usize, offset: usize, direction: u32, stream: u64,
     ) |own| {
         to_symbol(symbol, from, count, offset, direction, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemcpyFromSymbol / cudaMemcpyFromSymbol_ptds (
+    Context Inherits fn cudaMemcpyFromSymbol / cudaMemcpyFromSymbol_ptds (
         to: u64, symbol: u64, count: usize, offset: usize, direction: u32,
     ) |own| {
         from_symbol(to, symbol, count, offset, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpyFromSymbolAsync / cudaMemcpyFromSymbolAsync_ptsz (
+    Context Inherits fn cudaMemcpyFromSymbolAsync / cudaMemcpyFromSymbolAsync_ptsz (
         to: u64, symbol: u64, count: usize, offset: usize, direction: u32, stream: u64,
     ) |own| {
         from_symbol(to, symbol, count, offset, direction, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemcpy2D / cudaMemcpy2D_ptds (
+    Context Inherits fn cudaMemcpy2D / cudaMemcpy2D_ptds (
         to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, direction: u32,
     ) |own| {
         plane(End::Pointer(to, to_pitch), End::Pointer(from, from_pitch), width, height, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpy2DAsync / cudaMemcpy2DAsync_ptsz (
+    Context Inherits fn cudaMemcpy2DAsync / cudaMemcpy2DAsync_ptsz (
         to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, direction: u32,
         stream: u64,
     ) |own| {
@@ -506,13 +506,13 @@ api! {
         plane(End::Pointer(to, to_pitch), End::Pointer(from, from_pitch), width, height, direction, when)
     }
 
-    Context Invalidates fn cudaMemcpy2DToArray / cudaMemcpy2DToArray_ptds (
+    Context Inherits fn cudaMemcpy2DToArray / cudaMemcpy2DToArray_ptds (
         array: u64, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, direction: u32,
     ) |own| {
         plane(End::Array(array, x, y), End::Pointer(from, pitch), width, height, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpy2DToArrayAsync / cudaMemcpy2DToArrayAsync_ptsz (
+    Context Inherits fn cudaMemcpy2DToArrayAsync / cudaMemcpy2DToArrayAsync_ptsz (
         array: u64, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, direction: u32,
         stream: u64,
     ) |own| {
@@ -520,13 +520,13 @@ api! {
         plane(End::Array(array, x, y), End::Pointer(from, pitch), width, height, direction, when)
     }
 
-    Context Invalidates fn cudaMemcpy2DFromArray / cudaMemcpy2DFromArray_ptds (
+    Context Inherits fn cudaMemcpy2DFromArray / cudaMemcpy2DFromArray_ptds (
         to: u64, pitch: usize, array: u64, x: usize, y: usize, width: usize, height: usize, direction: u32,
     ) |own| {
         plane(End::Pointer(to, pitch), End::Array(array, x, y), width, height, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpy2DFromArrayAsync / cudaMemcpy2DFromArrayAsync_ptsz (
+    Context Inherits fn cudaMemcpy2DFromArrayAsync / cudaMemcpy2DFromArrayAsync_ptsz (
         to: u64, pitch: usize, array: u64, x: usize, y: usize, width: usize, height: usize, direction: u32,
         stream: u64,
     ) |own| {
@@ -534,7 +534,7 @@ api! {
         plane(End::Pointer(to, pitch), End::Array(array, x, y), width, height, direction, when)
     }
 
-    Context Invalidates fn cudaMemcpy2DArrayToArray / cudaMemcpy2DArrayToArray_ptds (
+    Context Inherits fn cudaMemcpy2DArrayToArray / cudaMemcpy2DArrayToArray_ptds (
         to: u64, to_x: usize, to_y: usize, from: u64, from_x: usize, from_y: usize, width: usize, height: usize,
         direction: u32,
     ) |own| {
@@ -542,83 +542,83 @@ api! {
         plane(to, from, width, height, direction, When::Now(own))
     }
 
-    Context Invalidates fn cudaMemcpyToArray / cudaMemcpyToArray_ptds (
+    Context Inherits fn cudaMemcpyToArray / cudaMemcpyToArray_ptds (
         array: u64, x: usize, y: usize, from: u64, count: usize, direction: u32,
     ) |own| {
         array_line(array, (x, y), from, count, true, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpyToArrayAsync / cudaMemcpyToArrayAsync_ptsz (
+    Context Inherits fn cudaMemcpyToArrayAsync / cudaMemcpyToArrayAsync_ptsz (
         array: u64, x: usize, y: usize, from: u64, count: usize, direction: u32, stream: u64,
     ) |own| {
         array_line(array, (x, y), from, count, true, direction, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemcpyFromArray / cudaMemcpyFromArray_ptds (
+    Context Inherits fn cudaMemcpyFromArray / cudaMemcpyFromArray_ptds (
         to: u64, array: u64, x: usize, y: usize, count: usize, direction: u32,
     ) |own| {
         array_line(array, (x, y), to, count, false, direction, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpyFromArrayAsync / cudaMemcpyFromArrayAsync_ptsz (
+    Context Inherits fn cudaMemcpyFromArrayAsync / cudaMemcpyFromArrayAsync_ptsz (
         to: u64, array: u64, x: usize, y: usize, count: usize, direction: u32, stream: u64,
     ) |own| {
         array_line(array, (x, y), to, count, false, direction, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemcpyArrayToArray / cudaMemcpyArrayToArray_ptds (
+    Context Inherits fn cudaMemcpyArrayToArray / cudaMemcpyArrayToArray_ptds (
         to: u64, to_x: usize, to_y: usize, from: u64, from_x: usize, from_y: usize, count: usize, direction: u32,
     ) |own| {
         let (to, from) = (End::Array(to, to_x, to_y), End::Array(from, from_x, from_y));
         plane(to, from, count, 1, direction, When::Now(own))
     }
 
-    Context Invalidates fn cudaMemcpy3D / cudaMemcpy3D_ptds (copy: In<Copy3D>) |own| {
+    Context Inherits fn cudaMemcpy3D / cudaMemcpy3D_ptds (copy: In<Copy3D>) |own| {
         run_volume(copy, When::Now(own))
     }
 
-    Context Appends fn cudaMemcpy3DAsync / cudaMemcpy3DAsync_ptsz (copy: In<Copy3D>, stream: u64) |own| {
+    Context Inherits fn cudaMemcpy3DAsync / cudaMemcpy3DAsync_ptsz (copy: In<Copy3D>, stream: u64) |own| {
         run_volume(copy, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemcpy3DPeer / cudaMemcpy3DPeer_ptds (copy: In<PeerCopy3D>) |own| {
+    Context Inherits fn cudaMemcpy3DPeer / cudaMemcpy3DPeer_ptds (copy: In<PeerCopy3D>) |own| {
         let made = peer_volume(copy)?;
         checked(if own { cu::cuMemcpy3DPeer_ptds(&made) } else { cu::cuMemcpy3DPeer(&made) })
     }
 
-    Context Appends fn cudaMemcpy3DPeerAsync / cudaMemcpy3DPeerAsync_ptsz (
+    Context Inherits fn cudaMemcpy3DPeerAsync / cudaMemcpy3DPeerAsync_ptsz (
         copy: In<PeerCopy3D>, stream: u64,
     ) |own| {
         checked(cu::cuMemcpy3DPeerAsync(&peer_volume(copy)?, stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemset / cudaMemset_ptds (at: u64, value: i32, count: usize) |own| {
+    Context Inherits fn cudaMemset / cudaMemset_ptds (at: u64, value: i32, count: usize) |own| {
         fill_line(at, value, count, When::Now(own))
     }
 
-    Context Appends fn cudaMemsetAsync / cudaMemsetAsync_ptsz (
+    Context Inherits fn cudaMemsetAsync / cudaMemsetAsync_ptsz (
         at: u64, value: i32, count: usize, stream: u64,
     ) |own| {
         fill_line(at, value, count, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemset2D / cudaMemset2D_ptds (
+    Context Inherits fn cudaMemset2D / cudaMemset2D_ptds (
         at: u64, pitch: usize, value: i32, width: usize, height: usize,
     ) |own| {
         fill(at, pitch, value, width, height, When::Now(own))
     }
 
-    Context Appends fn cudaMemset2DAsync / cudaMemset2DAsync_ptsz (
+    Context Inherits fn cudaMemset2DAsync / cudaMemset2DAsync_ptsz (
         at: u64, pitch: usize, value: i32, width: usize, height: usize, stream: u64,
     ) |own| {
         fill(at, pitch, value, width, height, When::In(stream_of(stream, own)))
     }
 
-    Context Invalidates fn cudaMemset3D / cudaMemset3D_ptds (at: Pitched, value: i32, extent: Extent) |own| {
+    Context Inherits fn cudaMemset3D / cudaMemset3D_ptds (at: Pitched, value: i32, extent: Extent) |own| {
         fill_volume(at, value, extent, When::Now(own))
     }
 
-    Context Appends fn cudaMemset3DAsync / cudaMemset3DAsync_ptsz (
+    Context Inherits fn cudaMemset3DAsync / cudaMemset3DAsync_ptsz (
         at: Pitched, value: i32, extent: Extent, stream: u64,
     ) |own| {
         fill_volume(at, value, extent, When::In(stream_of(stream, own)))

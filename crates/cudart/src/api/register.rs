@@ -171,7 +171,7 @@ pub extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: u
 }
 
 api! {
-    Nothing Legal fn __cudaPopCallConfiguration(
+    Nothing Inherits fn __cudaPopCallConfiguration(
         grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<u64>,
     ) {
         let call = with_calls(Vec::pop)?;
@@ -183,7 +183,7 @@ api! {
         Ok(())
     }
 
-    Context Legal fn __cudaGetKernel(kernel: Out<u64>, host: u64) {
+    Context Inherits fn __cudaGetKernel(kernel: Out<u64>, host: u64) {
         // nvcc's launch code asks once and keeps what it gets, so a kernel that cannot be had now is named by
         // its stub: each launch looks for it again and gives the reason (recorded on an H200).
         let kernel = kernel.required()?;
@@ -196,7 +196,7 @@ api! {
         found.map(|_| ())
     }
 
-    Context Appends fn __cudaLaunchKernel / __cudaLaunchKernel_ptsz (
+    Context Inherits fn __cudaLaunchKernel / __cudaLaunchKernel_ptsz (
         kernel: u64, grid: Dim3, block: Dim3, params: u64, shared: usize, stream: u64,
     ) |own| {
         launch(kernel, grid, block, params, shared, stream_of(stream, own))

@@ -93,19 +93,19 @@ forward! {
 }
 
 api! {
-    Context Legal fn cudaStreamCreate(out: Out<u64>) {
+    Context Inherits fn cudaStreamCreate(out: Out<u64>) {
         checked(cu::cuStreamCreate(out.address(), 0))
     }
 
     /// A program that captures into a graph of its own may pass no pointer, which the driver refuses.
-    Context Legal fn cudaStreamEndCapture / cudaStreamEndCapture_ptsz (stream: u64, graph: Out<u64>) |own| {
+    Context Inherits fn cudaStreamEndCapture / cudaStreamEndCapture_ptsz (stream: u64, graph: Out<u64>) |own| {
         let mut found = 0;
         let code = cu::cuStreamEndCapture(stream_of(stream, own), &mut found);
         graph.set(found);
         checked(code)
     }
 
-    Context Legal fn cudaEventCreate(out: Out<u64>) {
+    Context Inherits fn cudaEventCreate(out: Out<u64>) {
         checked(cu::cuEventCreate(out.address(), 0))
     }
 }

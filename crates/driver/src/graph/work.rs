@@ -304,6 +304,7 @@ impl Work {
             | Operation::Free(_)
             | Operation::Remap(_)
             | Operation::Decompress(_)
+            | Operation::Node(_)
             | Operation::Fault(_)
             | Operation::Host(HostCall::Callback { .. }) => return Err(Error::StreamCaptureUnsupported),
         })

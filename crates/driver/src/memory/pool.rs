@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use crate::device::Device;
 use crate::driver;
 use crate::error::{Error, Result};
-use crate::graph::Work;
 use crate::graph::memory::{Asked, Reservation};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Operation, Policy, Stream};
@@ -325,6 +324,17 @@ impl Pool {
             _ => Err(Error::InvalidValue),
         }
     }
+
+    /// Adds memory of the pool to the table.
+    fn publish(&self, allocation: Allocation) -> Result<()> {
+        let size = allocation.size;
+        if !super::insert_new(&Arc::new(allocation)) {
+            return Err(Error::InvalidValue);
+        }
+        let used = self.used.fetch_add(size, Ordering::Relaxed) + size;
+        self.high.fetch_max(used, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 /// Allocates memory from a pool (by default the current pool of the stream's device) in stream order. The
@@ -340,48 +350,61 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     if size == 0 {
         return Ok(0);
     }
-    let device = pool.device();
-    // Bytes are counted for the device whose memory it is.
-    let of: &Device = match device {
-        Some(other) if other != context.device.ordinal => driver()?.device(pool.location.id)?,
-        _ => &context.device,
-    };
-    if stream.is_capturing() {
-        return stream.capture_node(|at| {
-            let (location, managed) = (pool.location, pool.managed);
-            let asked = Asked { location, managed, access: Vec::new(), size };
-            let reservation = Reservation::new(&context, at, asked)?;
-            let address = reservation.address();
-            Ok((Work::Allocate(reservation), address))
-        });
-    }
-    let owner = Owner { device: of.ordinal, context: (0, context.id()), pool: pool.handle };
-    // Memory of pools that were created for other processes may be shared.
-    let whose = if pool.shared.is_some() { For::Others } else { For::Process };
-    let take = |from: Option<&Stream>| match device {
-        _ if pool.managed => {
-            super::take_kind(of, owner, Kind::Managed, size, managed::attach::GLOBAL, (whose, from))
+    let request = Operation::Allocate(Request { pool, size });
+    Ok(stream.submit_and_tell(request, Policy::Later)?.address)
+}
+
+/// An allocation in stream order, as a stream operation.
+#[derive(Clone)]
+pub struct Request {
+    pool: Arc<Pool>,
+    /// Bytes; not 0.
+    size: u64,
+}
+
+impl Request {
+    /// Allocates the memory and adds it to the table; returns its address.
+    pub(crate) fn allocate(&self, stream: &Arc<Stream>) -> Result<u64> {
+        let Request { pool, size } = self;
+        let (size, context) = (*size, stream.context()?);
+        let device = pool.device();
+        // Bytes are counted for the device whose memory it is.
+        let of: &Device = match device {
+            Some(other) if other != context.device.ordinal => driver()?.device(pool.location.id)?,
+            _ => &context.device,
+        };
+        let owner = Owner { device: of.ordinal, context: (0, context.id()), pool: pool.handle };
+        // Memory of pools that were created for other processes may be shared.
+        let whose = if pool.shared.is_some() { For::Others } else { For::Process };
+        let take = |from: Option<&Stream>| match device {
+            _ if pool.managed => {
+                super::take_kind(of, owner, Kind::Managed, size, managed::attach::GLOBAL, (whose, from))
+            }
+            Some(_) => super::take_kind(of, owner, Kind::Pool, size, 0, (whose, from)),
+            None => super::take_host(&owner, size, host_flag::DEVICE_MAP, whose),
+        };
+        pool.promise(size)?;
+        let mut allocation = match take(None) {
+            // Memory whose release is pending in the stream is free for what comes after it: new pages take
+            // no memory until they are used. There may be no addresses for them, and graphs free memory as
+            // well; then the call waits, but not for a stream that may wait for the caller.
+            Err(Error::OutOfMemory) if !stream.idle() => {
+                take(Some(stream)).or_else(|error| stream.wait_for(|| take(Some(stream)).ok()).ok_or(error))
+            }
+            taken => taken,
         }
-        Some(_) => super::take_kind(of, owner, Kind::Pool, size, 0, (whose, from)),
-        None => super::take_host(&owner, size, host_flag::DEVICE_MAP, whose),
-    };
-    pool.promise(size)?;
-    let mut allocation = match take(None) {
-        // Memory whose release is pending in the stream is free for what comes after it: new pages take no
-        // memory until they are used. There may be no addresses for them, and graphs free memory as well;
-        // then the call waits, but not for a stream that may wait for the caller.
-        Err(Error::OutOfMemory) if !stream.idle() => {
-            take(Some(stream)).or_else(|error| stream.wait_for(|| take(Some(stream)).ok()).ok_or(error))
-        }
-        taken => taken,
-    }
-    .inspect_err(|_| pool.forget(size))?;
-    allocation.counted_by = Some(Arc::clone(&pool));
-    let address = allocation.base;
-    stream
-        .submit(Operation::Allocate(Arc::new(allocation)), Policy::Later)
         .inspect_err(|_| pool.forget(size))?;
-    Ok(address)
+        allocation.counted_by = Some(Arc::clone(pool));
+        let address = allocation.base;
+        pool.publish(allocation).inspect_err(|_| pool.forget(size))?;
+        Ok(address)
+    }
+
+    /// What an allocation node asks for in its place.
+    pub(crate) fn in_graph(&self) -> Asked {
+        let Pool { location, managed, .. } = *self.pool;
+        Asked { location, managed, access: Vec::new(), size: self.size }
+    }
 }
 
 /// Frees pool memory or other device memory in stream order. The address is unknown from now on.
@@ -390,25 +413,7 @@ pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
         return Ok(());
     }
     let allocation = super::find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
-    if stream.is_capturing() {
-        return stream.capture_node(|graph| Ok((graph.release(address)?, ())));
-    }
     stream.submit(Operation::Free(allocation), Policy::Later)
-}
-
-/// Adds pool memory to the table.
-///
-/// # Errors
-/// [`Error::InvalidValue`]: the operation that allocates it was submitted before, and the address is in use.
-pub(crate) fn publish(allocation: &Arc<Allocation>) -> Result<()> {
-    if !super::insert_new(allocation) {
-        return Err(Error::InvalidValue);
-    }
-    if let Some(pool) = &allocation.counted_by {
-        let used = pool.used.fetch_add(allocation.size, Ordering::Relaxed) + allocation.size;
-        pool.high.fetch_max(used, Ordering::Relaxed);
-    }
-    Ok(())
 }
 
 /// Removes memory that is freed as device memory from the table. The memory itself is released with the last

@@ -12,10 +12,11 @@ use std::thread::ThreadId;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::event::{Event, Last};
+use crate::graph::memory::Reservation;
 use crate::graph::{self, Edge, Graph, Position, Work};
 use crate::handle::{Handle, lock};
 
-use super::{Kind, Operation, Policy, Stream};
+use super::{EventNode, Kind, Operation, Policy, Stream, Submitted};
 
 /// How a capture treats calls that are not safe during it, and how a thread treats other threads' captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,14 @@ pub(super) struct Part {
     next: Vec<Dependency>,
     /// The nodes and edges that a program was last told; it was given their address.
     told: (Vec<Handle>, Vec<[u8; 8]>),
+}
+
+/// What became of an operation that may have been captured.
+pub(super) enum Intercepted {
+    /// No capture takes it.
+    Not(Operation),
+    /// It was captured.
+    Captured(Submitted),
 }
 
 /// What a program can know about the capture that a stream takes part in.
@@ -416,19 +425,20 @@ impl Stream {
         active() && lock(&self.capture).is_some()
     }
 
-    /// The node of the operation that the stream has just captured.
-    pub fn last_captured(&self) -> Option<Handle> {
-        lock(&self.capture).as_ref().and_then(|part| part.next.first().map(|one| one.0))
+    /// For batches, which cannot be captured but leave the capture valid (recorded on an H200).
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureUnsupported`]: the stream is capturing.
+    pub fn refuse_in_capture(&self) -> Result<()> {
+        if self.is_capturing() { Err(Error::StreamCaptureUnsupported) } else { Ok(()) }
     }
 
-    /// Captures an operation if the stream is capturing, or joins a capture by it. Returns the operation if
-    /// it is to be run.
-    pub(super) fn intercept(
-        self: &Arc<Self>,
-        operation: Operation,
-        policy: Policy,
-    ) -> Result<Option<Operation>> {
+    /// Captures an operation if the stream is capturing, or joins a capture by it.
+    pub(super) fn intercept(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<Intercepted> {
         if self.kind == Kind::Legacy {
+            if let Operation::Node(_) = operation {
+                return Err(Error::IllegalState);
+            }
             if let Operation::Wait(wait) = &operation
                 && let Last::Captured(capture, _) = wait.event().last()
             {
@@ -439,7 +449,7 @@ impl Stream {
                 return Err(Error::StreamCaptureImplicit);
             }
             self.forbid_legacy()?;
-            return Ok(Some(operation));
+            return Ok(Intercepted::Not(operation));
         }
         let mut own = lock(&self.capture);
         let Some(part) = &mut *own else {
@@ -447,9 +457,9 @@ impl Stream {
                 && let Last::Captured(capture, reached) = wait.event().last()
             {
                 self.join(&mut own, capture, reached)?;
-                return Ok(None);
+                return Ok(Intercepted::Captured(Submitted::default()));
             }
-            return Ok(Some(operation));
+            return Ok(Intercepted::Not(operation));
         };
         let capture = Arc::clone(&part.capture);
         if capture.is_invalid() {
@@ -460,14 +470,12 @@ impl Stream {
         } else {
             part.capture(operation, self)
         };
-        if let Err(error) = outcome {
+        outcome.map(Intercepted::Captured).inspect_err(|error| {
             // A wrong handle leaves a capture as it is; what cannot be captured invalidates it.
             if error.code() >= Error::StreamCaptureUnsupported.code() {
                 capture.invalidate();
             }
-            return Err(error);
-        }
-        Ok(None)
+        })
     }
 
     /// Makes the stream take part in a capture, after what an event of it has recorded.
@@ -486,21 +494,6 @@ impl Stream {
         lock(&capture.streams).push(Arc::clone(self));
         *own = Some(Part { capture, next: reached, told: Default::default() });
         Ok(())
-    }
-
-    /// Adds a node to the capture of the stream.
-    ///
-    /// # Errors
-    /// [`Error::IllegalState`]: the stream is not capturing.
-    pub(crate) fn capture_node<T>(&self, make: impl FnOnce(&Position<'_>) -> Result<(Work, T)>) -> Result<T> {
-        let mut own = lock(&self.capture);
-        let part = own.as_mut().ok_or(Error::IllegalState)?;
-        if part.capture.is_invalid() {
-            return Err(Error::StreamCaptureInvalidated);
-        }
-        let (work, result) = make(&Position { graph: &part.capture.graph, after: &part.next })?;
-        part.append(work)?;
-        Ok(result)
     }
 
     /// Ends the stream's part in a capture when its handle is destroyed.
@@ -530,19 +523,26 @@ impl Part {
         }
     }
 
-    fn append(&mut self, work: Work) -> Result<()> {
-        let node = self.capture.graph.add(&self.next, work)?;
-        self.next = vec![(node, Edge::default())];
-        Ok(())
-    }
-
-    fn capture(&mut self, operation: Operation, stream: &Stream) -> Result<()> {
-        match operation {
+    fn capture(&mut self, operation: Operation, stream: &Stream) -> Result<Submitted> {
+        let mut address = 0;
+        let work = match operation {
             Operation::Record(record) => {
                 record.event().captured(&self.capture, self.next.clone());
-                Ok(())
+                return Ok(Submitted::default());
             }
-            Operation::Wait(wait) => self.wait(wait.event()),
+            Operation::Wait(wait) => {
+                self.wait(wait.event())?;
+                return Ok(Submitted::default());
+            }
+            Operation::Node(EventNode::Record(event)) => Work::Record(event),
+            Operation::Node(EventNode::Wait(event)) => Work::Wait(event),
+            Operation::Allocate(request) => {
+                let at = Position { graph: &self.capture.graph, after: &self.next };
+                let reservation = Reservation::new(&*stream.context()?, &at, request.in_graph())?;
+                address = reservation.address();
+                Work::Allocate(reservation)
+            }
+            Operation::Free(allocation) => self.capture.graph.release(allocation.base)?,
             mut operation => {
                 if let Operation::Launch(launch) = &mut operation {
                     if launch.function().module.context_id != stream.context_id() {
@@ -550,10 +550,12 @@ impl Part {
                     }
                     launch.capture(stream);
                 }
-                let context = stream.context()?.handle;
-                self.append(Work::of(operation, context)?)
+                Work::of(operation, stream.context()?.handle)?
             }
-        }
+        };
+        let node = self.capture.graph.add(&self.next, work)?;
+        self.next = vec![(node, Edge::default())];
+        Ok(Submitted { address, node: Some(node) })
     }
 
     fn wait(&mut self, event: &Arc<Event>) -> Result<()> {

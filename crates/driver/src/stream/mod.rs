@@ -27,7 +27,7 @@ use dispatch::dispatcher;
 
 pub use hosted::{in_host_function, take_refused};
 pub(crate) use hosted::{permitted, refuse};
-pub use operation::{HostCall, Operation};
+pub use operation::{EventNode, HostCall, Operation, Submitted};
 pub use queue::Policy;
 use queue::Queue;
 

@@ -11,7 +11,7 @@ use host::threads::Turn;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::event::{Record, Wait};
+use crate::event::{Event, Record, Wait};
 use crate::graph::exec;
 use crate::handle::Handle;
 use crate::launch::Prepared;
@@ -50,16 +50,28 @@ pub enum Operation {
     Decompress(Arc<[Unpack]>),
     /// Calls a host function of the program.
     Host(HostCall),
-    /// Adds pool memory to the allocation table. This happens at submission: programs may use the address in
-    /// other streams as soon as the call returns.
-    Allocate(Arc<Allocation>),
+    /// Allocates memory. This happens at submission: programs may use the address in other streams as soon
+    /// as the call returns.
+    Allocate(pool::Request),
     /// Frees memory. The address is unknown from submission on. The memory is released when the operation
     /// runs and nothing else refers to it.
     Free(Arc<Allocation>),
     /// Runs a graph.
     Graph(Box<exec::Launch>),
+    /// Becomes a node of the graph that the stream captures, and fails elsewhere.
+    Node(EventNode),
     /// Fails, as the hardware does when it runs an operation that it accepted but cannot execute.
     Fault(Error),
+}
+
+/// An event that a captured graph records, or waits for, each time it runs (`CU_EVENT_RECORD_EXTERNAL`,
+/// `CU_EVENT_WAIT_EXTERNAL`).
+#[derive(Clone)]
+pub enum EventNode {
+    /// Records it.
+    Record(Arc<Event>),
+    /// Waits for its last record at the graph's launch.
+    Wait(Arc<Event>),
 }
 
 /// A call of a host function.
@@ -91,7 +103,16 @@ pub(super) enum Rest {
     /// Run it.
     Run,
     /// Nothing.
-    Nothing,
+    Nothing(Submitted),
+}
+
+/// What the submitter of an operation learns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Submitted {
+    /// The address of the memory that it allocates; otherwise 0.
+    pub address: u64,
+    /// The node that it became, if the stream is capturing.
+    pub node: Option<Handle>,
 }
 
 impl Operation {
@@ -104,17 +125,17 @@ impl Operation {
             Operation::Wait(wait) => {
                 after.extend(wait.settle()?);
                 if after.is_empty() && !wait.is_left() {
-                    return Ok(Rest::Nothing);
+                    return Ok(Rest::Nothing(Submitted::default()));
                 }
             }
-            Operation::Allocate(allocation) => {
-                pool::publish(allocation)?;
-                return Ok(Rest::Nothing);
+            Operation::Allocate(request) => {
+                let address = request.allocate(stream)?;
+                return Ok(Rest::Nothing(Submitted { address, node: None }));
             }
             Operation::Free(allocation) => {
                 pool::withdraw(allocation)?;
                 if stream.nothing_before() {
-                    return Ok(Rest::Nothing);
+                    return Ok(Rest::Nothing(Submitted::default()));
                 }
                 stream.will_free(allocation.counted_bytes(stream.device.ordinal));
             }
@@ -122,6 +143,7 @@ impl Operation {
             Operation::Copy(copy) => copy.check_present()?,
             Operation::Fill(filling) => filling.check_present()?,
             Operation::Decompress(all) => all.iter().try_for_each(Unpack::check_present)?,
+            Operation::Node(_) => return Err(Error::IllegalState),
             Operation::Word(_)
             | Operation::Batch(_)
             | Operation::Remap(_)
@@ -186,6 +208,7 @@ impl Operation {
             | Operation::Allocate(_)
             | Operation::Free(_)
             | Operation::Graph(_)
+            | Operation::Node(_)
             | Operation::Fault(_) => None,
         }
     }
@@ -224,7 +247,7 @@ impl Operation {
                 }
                 Ok(())
             }
-            Operation::Allocate(_) => Ok(()),
+            Operation::Allocate(_) | Operation::Node(_) => Ok(()),
             // The memory is released when the operation is dropped.
             Operation::Free(allocation) => {
                 let device = stream.device.ordinal;
@@ -254,6 +277,7 @@ impl Operation {
             | Operation::Decompress(_)
             | Operation::Host(HostCall::Function { .. })
             | Operation::Graph(_)
+            | Operation::Node(_)
             | Operation::Fault(_) => false,
         }
     }

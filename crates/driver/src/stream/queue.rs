@@ -20,10 +20,10 @@ use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::profile;
 
-use super::capture;
+use super::capture::{self, Intercepted};
 use super::dispatch::dispatcher;
 use super::hosted::refuse;
-use super::operation::{Operation, Rest};
+use super::operation::{Operation, Rest, Submitted};
 use super::{Kind, Point, Stream};
 
 /// When the submitting call may return.
@@ -112,6 +112,14 @@ impl Drop for AtOnce<'_> {
         self.stream.progress.completed.store(self.sequence, Ordering::Release);
         self.stream.rest(queue);
     }
+}
+
+/// What is left to do of an operation that its submitter has tried to run.
+enum Left {
+    /// To queue it, behind these points; `true` if the caller must wait for its end.
+    Queue(SmallVec<[Point; 1]>, bool),
+    /// Nothing.
+    Nothing(Submitted),
 }
 
 thread_local! {
@@ -248,6 +256,12 @@ impl Stream {
     /// that a brief one runs without being moved.
     #[inline(always)]
     pub fn submit(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<()> {
+        self.submit_and_tell(operation, policy).map(|_| ())
+    }
+
+    /// As [`Stream::submit`]. Returns what the program is told of the operation.
+    #[inline(always)]
+    pub fn submit_and_tell(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<Submitted> {
         if capture::active() {
             return self.submit_unless_captured(operation, policy);
         }
@@ -255,33 +269,30 @@ impl Stream {
     }
 
     #[cold]
-    fn submit_unless_captured(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<()> {
+    fn submit_unless_captured(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<Submitted> {
         match self.intercept(operation, policy)? {
-            Some(left) => self.submit_at_last(left, policy),
-            None => Ok(()),
+            Intercepted::Not(operation) => self.submit_at_last(operation, policy),
+            Intercepted::Captured(submitted) => Ok(submitted),
         }
     }
 
     /// Submits an operation that no capture takes.
     #[inline(always)]
-    fn submit_at_last(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
+    fn submit_at_last(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<Submitted> {
         match self.run_at_once(&mut operation, policy)? {
-            Some((after, must_end)) => self.submit_later(operation, after, must_end),
-            None => Ok(()),
+            Left::Queue(after, must_end) => {
+                self.submit_later(operation, after, must_end).map(|()| Submitted::default())
+            }
+            Left::Nothing(submitted) => Ok(submitted),
         }
     }
 
-    /// Settles an operation, and runs it if it is brief and nothing is pending. Otherwise returns the points
-    /// that it must wait for, and whether the caller must wait for its end.
+    /// Settles an operation, and runs it if it is brief and nothing is pending.
     #[inline]
-    fn run_at_once(
-        self: &Arc<Self>,
-        operation: &mut Operation,
-        policy: Policy,
-    ) -> Result<Option<(SmallVec<[Point; 1]>, bool)>> {
+    fn run_at_once(self: &Arc<Self>, operation: &mut Operation, policy: Policy) -> Result<Left> {
         let mut after = SmallVec::new();
-        if operation.settle(self, &mut after)? == Rest::Nothing {
-            return Ok(None);
+        if let Rest::Nothing(submitted) = operation.settle(self, &mut after)? {
+            return Ok(Left::Nothing(submitted));
         }
         let must_end = operation.must_end(policy == Policy::Wait);
         if must_end && self.waits_for_caller() {
@@ -292,9 +303,9 @@ impl Stream {
             && let Some(now) = self.begin()
         {
             self.run_now(operation, &now)?;
-            return Ok(None);
+            return Ok(Left::Nothing(Submitted::default()));
         }
-        Ok(Some((after, must_end)))
+        Ok(Left::Queue(after, must_end))
     }
 
     /// Queues a settled operation.

@@ -1,6 +1,22 @@
 //! Calls of the LLVM intrinsics that kernels use most.
 
+use names::names;
+
 use super::{Argument, Builder, Callee, Effect, Note, Operand, Type};
+
+names! {
+/// How a vector of integers is reduced to a scalar, by the last part of the intrinsic's name.
+#[allow(missing_docs)]
+pub enum Reduction {
+    Add = "add",
+    And = "and",
+    Or = "or",
+    Xor = "xor",
+    MinS = "smin",
+    MaxS = "smax",
+    MinU = "umin",
+    MaxU = "umax",
+}}
 
 impl Builder {
     /// Number of leading zeros; the width for zero.
@@ -18,10 +34,10 @@ impl Builder {
         self.intrinsic(name, [Some(a.ty()), None], a.ty(), &[a, total])
     }
 
-    /// Reduces a vector to a scalar; `how` is the last part of the intrinsic's name.
-    pub fn reduce(&mut self, how: &str, vector: Operand) -> Operand {
+    /// Reduces a vector to a scalar.
+    pub fn reduce(&mut self, how: Reduction, vector: Operand) -> Operand {
         let ty = vector.ty();
-        self.intrinsic(format!("llvm.vector.reduce.{how}"), [Some(ty), None], ty.one(), &[vector])
+        self.intrinsic(format!("llvm.vector.reduce.{}", how.name()), [Some(ty), None], ty.one(), &[vector])
     }
 
     /// Loads consecutive elements; zeros in inactive lanes.

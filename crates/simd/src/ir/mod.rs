@@ -31,6 +31,7 @@ pub use inst::{
     Access, Argument, Bin, Callee, Cast, Cmp, Effect, Fcmp, Inst, Likely, Note, Op, Order, Rmw, Signature,
     Target,
 };
+pub use intrinsic::Reduction;
 pub use metadata::{Place, Processor, Scope};
 pub use operand::{Name, Operand};
 pub use types::{Elem, Lanes, Type, Width};

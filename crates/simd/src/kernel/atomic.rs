@@ -8,7 +8,7 @@ use wave::{Inst, Ty};
 use super::names::{BLOCK, SHARED};
 use super::value::Rep;
 use super::{Kernel, Result};
-use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Rmw, Type};
+use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Reduction, Rmw, Type};
 use crate::lanewise;
 
 /// Number of lanes up to which code for each lane is not too long.
@@ -36,22 +36,22 @@ fn keyword(op: AtomOp, ty: AtomTy) -> Option<Rmw> {
     })
 }
 
-/// The reduction over lanes that equals one update after the other: its name and its neutral element.
-fn reduction(op: AtomOp, ty: AtomTy) -> Option<(&'static str, i128)> {
+/// The reduction over lanes that equals one update after the other: how, and its neutral element.
+fn reduction(op: AtomOp, ty: AtomTy) -> Option<(Reduction, i128)> {
     let t = ty.ty();
     let top = 1i128 << (t.bits() - 1).min(126);
     if !matches!(ty, AtomTy::B32 | AtomTy::B64 | AtomTy::U32 | AtomTy::U64 | AtomTy::S32 | AtomTy::S64) {
         return None;
     }
     Some(match (op, matches!(ty, AtomTy::S32 | AtomTy::S64)) {
-        (AtomOp::Add, _) => ("add", 0),
-        (AtomOp::And, _) => ("and", -1),
-        (AtomOp::Or, _) => ("or", 0),
-        (AtomOp::Xor, _) => ("xor", 0),
-        (AtomOp::Min, true) => ("smin", top - 1),
-        (AtomOp::Max, true) => ("smax", -top),
-        (AtomOp::Min, false) => ("umin", -1),
-        (AtomOp::Max, false) => ("umax", 0),
+        (AtomOp::Add, _) => (Reduction::Add, 0),
+        (AtomOp::And, _) => (Reduction::And, -1),
+        (AtomOp::Or, _) => (Reduction::Or, 0),
+        (AtomOp::Xor, _) => (Reduction::Xor, 0),
+        (AtomOp::Min, true) => (Reduction::MinS, top - 1),
+        (AtomOp::Max, true) => (Reduction::MaxS, -top),
+        (AtomOp::Min, false) => (Reduction::MinU, -1),
+        (AtomOp::Max, false) => (Reduction::MaxU, 0),
         _ => return None,
     })
 }
@@ -220,7 +220,7 @@ impl Kernel<'_> {
         let operand = inst.args[1];
         let uniform = self.facts.uniformity.values[operand.index()].is_uniform();
         match reduced {
-            Some((name, identity)) if !used => {
+            Some((how, identity)) if !used => {
                 let v = self.vector(operand);
                 let v = if self.cursor.full {
                     v
@@ -228,7 +228,7 @@ impl Kernel<'_> {
                     let identity = self.out.ir.literal(t, Lanes::Warp, identity as u128);
                     self.out.ir.select(self.cursor.mask, v, identity)
                 };
-                let all = self.out.ir.reduce(name, v);
+                let all = self.out.ir.reduce(how, v);
                 let at = self.one_address(inst, mem, offset);
                 self.update(op, ty, mem.space, at, all, Operand::zero(all.ty()))?;
                 Ok(())

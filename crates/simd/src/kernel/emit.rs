@@ -1,6 +1,7 @@
 //! Emits a kernel of wave IR as LLVM IR: inlines its calls, chooses a form by its size, and linearises it or
 //! falls back to the per-lane mode.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use wave::abi::FRAME_ALIGN;
@@ -12,7 +13,6 @@ use wave::{FuncId, Function, Inst, Module, Terminator, Value};
 use super::aligned;
 use super::cfg::Cfg;
 use super::explain::{Told, Watch};
-use super::outline::Outlined;
 use super::passes::{self, Analyses, Pass, Widen, Work};
 use super::product::Dots;
 use super::sharing::Sharing;
@@ -228,6 +228,8 @@ impl<'a> Unit<'a> {
             slot_offsets,
             param_size: self.info.param_size,
             shared: self.info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect(),
+            outlined_from: form.outlined,
+            threads: RefCell::default(),
             defs,
             constants,
             func,
@@ -242,14 +244,12 @@ impl<'a> Kernel<'a> {
     fn new(facts: Facts<'a>, strategy: Strategy, form: &Form) -> Self {
         let per_lane = matches!(strategy, Strategy::PerLane(..));
         let out = Output {
-            outlined: Outlined::from(form.outlined),
-            row: form.in_frame.then_some(0),
             report: Report { per_lane, ..Report::default() },
             ir: Builder { width: facts.spec.width, ..Builder::default() },
             ..Output::default()
         };
-        let cursor = Cursor::new(facts.spec.width);
-        Kernel { facts, strategy, cursor, out, threads: None }
+        let cursor = Cursor::new(facts.spec.width, form.in_frame.then_some(0));
+        Kernel { facts, strategy, cursor, out }
     }
 }
 

@@ -63,7 +63,7 @@ impl Kernel<'_> {
     /// Whether a `.sync` operation in divergent code can name only active lanes. This holds if its members
     /// come from `activemask`, if they are the ballot of the predicate by which these lanes came here, if it
     /// names none, or if what is known about each thread shows it.
-    pub fn members_are_here(&mut self, b: usize, inst: &Inst) -> bool {
+    pub fn members_are_here(&self, b: usize, inst: &Inst) -> bool {
         let Some(members) = named(inst) else { return true };
         let by_maker = self.maker(members).is_some_and(|(at, maker)| match maker.op {
             Op::ActiveMask => true,
@@ -77,18 +77,17 @@ impl Kernel<'_> {
     }
 
     /// Whether all members, known for each thread, reach this block together.
-    fn known_members_are_here(&mut self, b: usize, members: Value) -> bool {
-        let mut threads = self.threads.take().unwrap_or_else(|| self.threads());
+    fn known_members_are_here(&self, b: usize, members: Value) -> bool {
+        let mut known = self.facts.threads.borrow_mut();
+        let threads = known.get_or_insert_with(|| self.facts.each_thread());
         let here = threads.present(&self.facts, b);
         let there = self.facts.existing();
-        let proven = threads.value(members).is_some_and(|values| {
+        threads.value(members).is_some_and(|values| {
             values.iter().enumerate().all(|(thread, &named)| {
                 let (warp, lane) = (thread / self.warp(), thread % self.warp());
                 let absent = there[warp] & !here.surely[warp];
                 here.maybe[warp] >> lane & 1 == 0 || named as u64 & absent == 0
             })
-        });
-        self.threads = Some(threads);
-        proven
+        })
     }
 }

@@ -52,6 +52,7 @@ mod warp;
 mod whole;
 mod wide;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use wave::abi::WINDOW_BITS;
@@ -101,14 +102,20 @@ pub struct Report {
     pub effort: Effort,
 }
 
+impl Emitted {
+    /// The module's text with all functions.
+    pub fn whole(self) -> String {
+        self.ir + self.sweep.as_deref().unwrap_or_default()
+    }
+}
+
 /// A kernel's IR.
 #[derive(Clone, Debug)]
 pub struct Emitted {
     /// The module's text.
     pub ir: String,
-    /// A second function for the module, which runs all warps of a block from barrier to barrier. Empty if
-    /// the kernel has none.
-    pub sweep: String,
+    /// The text of a second function for the module, which runs all warps of a block from barrier to barrier.
+    pub sweep: Option<String>,
     /// Lanes in a warp.
     pub width: wave::Width,
     /// Whether all lanes of a warp execute, also those without a thread.
@@ -148,8 +155,6 @@ pub struct Kernel<'a> {
     cursor: Cursor,
     /// What has been emitted.
     out: Output,
-    /// What is known about each thread. Computed on the first query and extended by later ones.
-    threads: Option<threads::Threads>,
 }
 
 /// How divergent lanes are executed.
@@ -212,6 +217,10 @@ pub struct Facts<'a> {
     param_size: u32,
     /// Offsets of the shared variables.
     shared: BTreeMap<u32, u64>,
+    /// Minimum number of instructions of an outlined operation; `None` outlines nothing.
+    outlined_from: Option<usize>,
+    /// What is known about each thread: computed when it is first asked for, since most kernels do without.
+    threads: RefCell<Option<threads::Threads>>,
 }
 
 /// The state at the current point of emission.
@@ -233,6 +242,9 @@ struct Cursor {
     full: bool,
     /// If only so many of the first lanes can run it, their number.
     few: Option<usize>,
+    /// Vectors read from the frame since the last memory fence. Counted only in kernels large enough for it
+    /// to matter.
+    row: Option<usize>,
     /// What must still run after each place in the order, see [`control`].
     pending: BTreeMap<usize, BTreeSet<usize>>,
 }
@@ -247,8 +259,9 @@ impl Cursor {
     }
 
     /// Before the first block.
-    fn new(width: Width) -> Cursor {
+    fn new(width: Width, row: Option<usize>) -> Cursor {
         Cursor {
+            row,
             at: aligned::Place::default(),
             env: BTreeMap::new(),
             guards: BTreeMap::new(),
@@ -294,9 +307,6 @@ struct Output {
     outlined: Outlined,
     /// Products of matrices that have a function.
     products: Vec<u64>,
-    /// Vectors read from the frame since the last memory fence. Counted only in kernels large enough for it
-    /// to matter.
-    row: Option<usize>,
     report: Report,
     /// An error found where it could not be returned; the kernel is then not emitted.
     refused: Option<String>,

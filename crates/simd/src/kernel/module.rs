@@ -31,7 +31,7 @@ const UNCHANGING: Access = Access { invariant: true, ..Access::NATURAL };
 
 impl Kernel<'_> {
     /// The whole module, and the function that sweeps a block's warps, if there is one.
-    pub fn finish(&mut self, target: &Target) -> (String, String) {
+    pub fn finish(&mut self, target: &Target) -> (String, Option<String>) {
         let sweeps = self.sweeps();
         self.matrix_places();
         self.out.ir.global(Global { name: names::SAFE, value: Initialiser::Zeros(Type::I8, 64), align: 64 });
@@ -58,7 +58,7 @@ impl Kernel<'_> {
             flushes: self.facts.flushes,
         };
         let text = self.out.ir.module.print(&processor);
-        let sweep = if sweeps { self.sweep() } else { String::new() };
+        let sweep = sweeps.then(|| self.sweep());
         (text, sweep)
     }
 

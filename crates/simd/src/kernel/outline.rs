@@ -27,21 +27,12 @@ type Signed = (Name, Rc<[Type]>);
 /// The outlined functions of a kernel.
 #[derive(Debug, Default)]
 pub struct Outlined {
-    /// Minimum number of instructions of an outlined operation; `None` outlines nothing.
-    from: Option<usize>,
     /// The function of each operation that has been seen; `None` if it is not outlined.
     known: HashMap<Key, Option<Signed>>,
     /// Types for which there is a function that stores a vector under a mask.
     kept: BTreeSet<Ty>,
     /// Whether the function that tests the lanes' addresses has been emitted.
     tests_lanes: bool,
-}
-
-impl Outlined {
-    /// For a kernel that outlines operations of at least this many instructions.
-    pub fn from(instructions: Option<usize>) -> Outlined {
-        Outlined { from: instructions, ..Outlined::default() }
-    }
 }
 
 /// The attributes of outlined functions. They must not be inlined: their purpose is that LLVM sees the code
@@ -67,7 +58,7 @@ impl Kernel<'_> {
     pub fn kept_by_call(&mut self, v: Value, new: Operand, mask: Operand) -> bool {
         let ty = self.func_ty(v);
         let fits = matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64);
-        if self.facts.avx512 || !self.facts.in_frame || self.out.outlined.from.is_none() || !fits {
+        if self.facts.avx512 || !self.facts.in_frame || self.facts.outlined_from.is_none() || !fits {
             return false;
         }
         let Some(bits) = self.out.ir.word_of(mask) else { return false };
@@ -108,7 +99,7 @@ impl Kernel<'_> {
     /// The active lanes whose addresses have any of these bits set, by a call if operations are outlined and
     /// masks are words.
     pub fn lanes_with_by_call(&mut self, addresses: Operand, bits: i64) -> Option<Operand> {
-        self.out.outlined.from.filter(|_| self.facts.in_frame)?;
+        self.facts.outlined_from.filter(|_| self.facts.in_frame)?;
         let mask = self.out.ir.word_of(self.cursor.mask)?;
         let name = Name::of("lanes.with");
         if !std::mem::replace(&mut self.out.outlined.tests_lanes, true) {
@@ -143,7 +134,7 @@ impl Kernel<'_> {
 
     /// The results of an operation on vectors, by a call if it is outlined.
     pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[Operand]) -> Result<Vec<Operand>> {
-        let Some(from) = self.out.outlined.from else {
+        let Some(from) = self.facts.outlined_from else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
         };
         let literals = args.iter().map(|a| a.is_constant().then_some(*a)).collect();

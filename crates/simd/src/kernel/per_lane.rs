@@ -19,7 +19,7 @@ use super::names::{self, DISPATCH, DONE, FORCE, LEFT, LIVE, RAN, SPUN, WARP};
 use super::rendezvous::members_operand;
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
-use crate::ir::{Bin, Cast, Cmp, Name, Operand, Type};
+use crate::ir::{Bin, Cast, Cmp, Name, Operand, Reduction, Type};
 
 /// Above this number of slots, values live in the warp's frame even if the warp never stops: LLVM's compile
 /// time grows superlinearly with the number of slots.
@@ -301,7 +301,7 @@ impl Kernel<'_> {
             let own = self.cursor.mask;
             let ns = self.vector(inst.args[0]);
             let ns = self.out.ir.select(own, ns, Operand::int(self.width().words(), 0));
-            let ns = self.out.ir.reduce("umax", ns);
+            let ns = self.out.ir.reduce(Reduction::MaxU, ns);
             self.set_field(offset::W_SLEEP, ns);
             self.set_word(names::coming(b), self.no_bits());
             self.edge(b, next, Some(own))?;

@@ -11,7 +11,7 @@ use super::cfg::Cfg;
 use super::names::{self, LIVE, WARP};
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
-use crate::ir::{Bin, Cast, Cmp, Name, Operand, Order, Type};
+use crate::ir::{Bin, Cast, Cmp, Name, Operand, Order, Reduction, Type};
 
 /// Number of vectors reloaded from the frame between two fences, if there are more than [`MANY`]. For each 16
 /// or 32 bytes loaded, LLVM's instruction selection compares all other loads of the same memory state, so
@@ -249,7 +249,7 @@ impl Kernel<'_> {
             }
             _ => {
                 let v = self.vector(inst.args[0]);
-                let ns = self.out.ir.reduce("umax", v);
+                let ns = self.out.ir.reduce(Reduction::MaxU, v);
                 self.set_field(offset::W_SLEEP, ns);
                 Stop::Yield
             }

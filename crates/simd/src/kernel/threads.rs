@@ -8,7 +8,7 @@ use wave::interp::eval::eval;
 use wave::op::{Op, SReg};
 use wave::{Inst, Terminator, Value, Width};
 
-use super::{Facts, Kernel};
+use super::Facts;
 
 /// By warp of a block: a set of lanes.
 pub type Lanes = Vec<u64>;
@@ -47,21 +47,19 @@ impl Facts<'_> {
         let lanes = |index| if self.spec.whole { width.all() } else { warp_lanes(index, threads, width) };
         (0..warps).map(lanes).collect()
     }
-}
 
-impl Kernel<'_> {
     /// The number of threads of the block, rounded up to whole warps.
     fn slots(&self) -> u32 {
-        self.facts.spec.threads().next_multiple_of(self.warp() as u32)
+        self.spec.threads().next_multiple_of(self.spec.warp.lanes() as u32)
     }
 
     /// The result of an operation for each thread, if it depends only on known values.
     fn known_results(&self, inst: &Inst, known: &Values) -> Option<Vec<Vec<u128>>> {
         let slots = self.slots();
         if let Op::Special(reg) = inst.op {
-            let width = self.facts.spec.warp;
+            let width = self.spec.warp;
             let list: Option<Vec<u128>> =
-                (0..slots).map(|t| special(reg, t, self.facts.spec.block, width).map(u128::from)).collect();
+                (0..slots).map(|t| special(reg, t, self.spec.block, width).map(u128::from)).collect();
             return list.map(|l| vec![l]);
         }
         // Compiled code may round these differently.
@@ -83,21 +81,21 @@ impl Kernel<'_> {
     fn known_values(&self) -> Values {
         let mut wanted: BTreeSet<Value> = BTreeSet::new();
         let mut todo: Vec<Value> = Vec::new();
-        for &b in &self.facts.cfg.order {
-            let data = &self.facts.func.blocks[b];
-            todo.extend(data.term.condition().filter(|_| self.facts.uniformity.divergent[b]));
+        for &b in &self.cfg.order {
+            let data = &self.func.blocks[b];
+            todo.extend(data.term.condition().filter(|_| self.uniformity.divergent[b]));
             todo.extend(data.insts.iter().filter_map(super::members::named));
         }
         while let Some(v) = todo.pop() {
             if wanted.insert(v)
-                && let Some((_, inst)) = self.facts.defs.get(&v)
+                && let Some((_, inst)) = self.defs.get(&v)
                 && inst.op.is_pure()
             {
                 todo.extend(inst.args.iter().copied());
             }
         }
         let mut known = Values::new();
-        for inst in self.facts.cfg.order.iter().flat_map(|&b| &self.facts.func.blocks[b].insts) {
+        for inst in self.cfg.order.iter().flat_map(|&b| &self.func.blocks[b].insts) {
             if inst.results.iter().any(|r| wanted.contains(r))
                 && let Some(results) = self.known_results(inst, &known)
             {
@@ -108,19 +106,13 @@ impl Kernel<'_> {
     }
 
     /// Computes what is known about each thread.
-    pub fn threads(&self) -> Threads {
-        let mut later = vec![false; self.facts.func.blocks.len()];
-        let mut todo: Vec<usize> = self
-            .facts
-            .cfg
-            .order
-            .iter()
-            .copied()
-            .filter(|&b| self.facts.func.blocks[b].insts.iter().any(waits))
-            .collect();
+    pub fn each_thread(&self) -> Threads {
+        let mut later = vec![false; self.func.blocks.len()];
+        let mut todo: Vec<usize> =
+            self.cfg.order.iter().copied().filter(|&b| self.func.blocks[b].insts.iter().any(waits)).collect();
         while let Some(b) = todo.pop() {
             if !std::mem::replace(&mut later[b], true) {
-                todo.extend(&self.facts.cfg.preds[b]);
+                todo.extend(&self.cfg.preds[b]);
             }
         }
         Threads { values: self.known_values(), together: BTreeMap::new(), waits: later }

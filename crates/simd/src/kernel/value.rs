@@ -217,11 +217,11 @@ impl Kernel<'_> {
 
     /// Loads a slot. Frame slots are aligned only as far as the frame is, and masks are stored as words.
     pub fn load_slot(&mut self, name: Name, ty: Type) -> Operand {
-        if let Some(row) = self.out.row.filter(|_| ty.is_vector() && !ty.is_mask()) {
+        if let Some(row) = self.cursor.row.filter(|_| ty.is_vector() && !ty.is_mask()) {
             if row == ROW {
                 self.another_state();
             }
-            self.out.row = Some(row % ROW + 1);
+            self.cursor.row = Some(row % ROW + 1);
         }
         let slot = self.slot(name);
         if ty.is_mask() && self.keeps_words() {

@@ -5,7 +5,7 @@ use wave::{Inst, Ty, Value};
 
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported};
-use crate::ir::{Access, Bin, Cast, Cmp, Operand, Type};
+use crate::ir::{Access, Bin, Cast, Cmp, Operand, Reduction, Type};
 
 /// 32-bit words in a register of AVX-512.
 const PART: usize = 16;
@@ -109,21 +109,21 @@ impl Kernel<'_> {
     }
 
     fn redux(&mut self, inst: &Inst, op: ReduxOp) -> Result<()> {
-        let (name, identity) = match op {
-            ReduxOp::Add => ("add", 0i64),
-            ReduxOp::MinU => ("umin", -1),
-            ReduxOp::MaxU => ("umax", 0),
-            ReduxOp::MinS => ("smin", i64::from(i32::MAX)),
-            ReduxOp::MaxS => ("smax", i64::from(i32::MIN)),
-            ReduxOp::And => ("and", -1),
-            ReduxOp::Or => ("or", 0),
-            ReduxOp::Xor => ("xor", 0),
+        let (how, identity) = match op {
+            ReduxOp::Add => (Reduction::Add, 0i64),
+            ReduxOp::MinU => (Reduction::MinU, -1),
+            ReduxOp::MaxU => (Reduction::MaxU, 0),
+            ReduxOp::MinS => (Reduction::MinS, i64::from(i32::MAX)),
+            ReduxOp::MaxS => (Reduction::MaxS, i64::from(i32::MIN)),
+            ReduxOp::And => (Reduction::And, -1),
+            ReduxOp::Or => (Reduction::Or, 0),
+            ReduxOp::Xor => (Reduction::Xor, 0),
         };
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
         let m = self.mask_from(members);
         let v = self.out.ir.select(m, v, Operand::int(self.width().words(), identity));
-        let r = self.out.ir.reduce(name, v);
+        let r = self.out.ir.reduce(how, v);
         self.define(inst.results[0], Rep::Uniform(r))
     }
 

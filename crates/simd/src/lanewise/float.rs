@@ -5,6 +5,7 @@ use wave::Ty;
 use wave::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, Round};
 use wave::types::Fmt;
 
+use super::round::Directed;
 use super::{Emit, Result, known, round};
 use crate::ir::{Bin, Cast, Cmp, Elem, Fcmp, Operand};
 
@@ -203,11 +204,11 @@ fn neutral(op: FloatOp, a: Operand, b: Operand) -> bool {
 pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: Operand, b: Operand) -> Result<Operand> {
     let mode = if neutral(op, a, b) { mode } else { by_processor(e, mode, &[a, b]) };
     let (a, b) = (e.flush(mode.fmt, mode.ftz, a), e.flush(mode.fmt, mode.ftz, b));
-    let (name, word) = match op {
-        FloatOp::Add => (Bin::FAdd, "add"),
-        FloatOp::Sub => (Bin::FSub, "sub"),
-        FloatOp::Mul => (Bin::FMul, "mul"),
-        FloatOp::Div => (Bin::FDiv, "div"),
+    let (name, directed) = match op {
+        FloatOp::Add => (Bin::FAdd, Directed::Add),
+        FloatOp::Sub => (Bin::FSub, Directed::Sub),
+        FloatOp::Mul => (Bin::FMul, Directed::Mul),
+        FloatOp::Div => (Bin::FDiv, Directed::Div),
         _ => {
             let r = extremum(e, op, mode, a, b);
             return Ok(r);
@@ -236,7 +237,7 @@ pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: Operand, b: Operand
     let r = if mode.round == Round::Rn {
         e.bin(name, x, y)
     } else {
-        round::directed(e, word, mode.fmt, mode.round, &[x, y])?
+        round::directed(e, directed, mode.fmt, mode.round, &[x, y])?
     };
     Ok(finish_near(e, mode, wide, r, plain))
 }
@@ -319,7 +320,7 @@ pub fn fma(e: &mut Emit, mode: FloatMode, a: Operand, b: Operand, c: Operand) ->
             let r = if mode.round == Round::Rn {
                 e.math("llvm.fma", &args)
             } else {
-                round::directed(e, "fma", fmt, mode.round, &args)?
+                round::directed(e, Directed::Fma, fmt, mode.round, &args)?
             };
             let near = (mode.ftz && fmt == Fmt::F32).then(|| {
                 let d = double(e);
@@ -363,7 +364,7 @@ pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: Operand) -> Result
             let r = if mode.round == Round::Rn {
                 e.math("llvm.sqrt", &[x])
             } else {
-                round::directed(e, "sqrt", mode.fmt, mode.round, &[x])?
+                round::directed(e, Directed::Sqrt, mode.fmt, mode.round, &[x])?
             };
             Ok(e.finish(mode, wide, r))
         }

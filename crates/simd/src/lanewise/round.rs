@@ -1,5 +1,6 @@
 //! Rounding: in a given direction, to odd, and to narrower formats.
 
+use names::names;
 use wave::Ty;
 use wave::op::Round;
 use wave::types::Fmt;
@@ -69,9 +70,21 @@ fn control_name(round: Round) -> &'static str {
     }
 }
 
-/// `add`, `sub`, `mul`, `div`, `sqrt` or `fma` of f32 or f64, rounded in a direction: with AVX-512 by the
-/// instruction, otherwise by the processor's rounding mode.
-pub fn directed(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[Operand]) -> Result<Operand> {
+names! {
+/// Operations that can be rounded in a direction, by their names in the processor's instructions.
+#[allow(missing_docs)]
+pub enum Directed {
+    Add = "add",
+    Sub = "sub",
+    Mul = "mul",
+    Div = "div",
+    Sqrt = "sqrt",
+    Fma = "fmadd",
+}}
+
+/// An operation on f32 or f64, rounded in a direction: with AVX-512 by the instruction, otherwise by the
+/// processor's rounding mode.
+pub fn directed(e: &mut Emit, op: Directed, fmt: Fmt, round: Round, args: &[Operand]) -> Result<Operand> {
     let (suffix, lanes) = match fmt {
         Fmt::F32 => ("ps", 16),
         Fmt::F64 => ("pd", 8),
@@ -80,9 +93,10 @@ pub fn directed(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[Operan
     let Some(code) = embedded(round) else {
         return Err(Unsupported(format!("rounding .{}", round.name())));
     };
+    let name = op.name();
     if e.avx512 {
-        let name = if name == "fma" { "vfmadd" } else { name };
-        let name = format!("llvm.x86.avx512.{name}.{suffix}.512");
+        let v = if op == Directed::Fma { "v" } else { "" };
+        let name = format!("llvm.x86.avx512.{v}{name}.{suffix}.512");
         return Ok(e.pieces(lanes, args, |e, parts| {
             let mut operands = parts.to_vec();
             operands.push(Operand::i32(i64::from(code)));
@@ -94,7 +108,7 @@ pub fn directed(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[Operan
     let (instruction, inputs) = match args.len() {
         1 => (format!("v{name}{suffix} $1, $0"), "x"),
         2 => (format!("v{name}{suffix} $2, $1, $0"), "x,x"),
-        _ => (format!("vfmadd213{suffix} $3, $2, $0"), "0,x,x"),
+        _ => (format!("v{name}213{suffix} $3, $2, $0"), "0,x,x"),
     };
     let early = if args.len() == 3 { "" } else { "&" };
     let (first, second) = (args.len() + 1, args.len() + 2);
@@ -141,8 +155,8 @@ pub fn odd_sum(e: &mut Emit, a: Operand, b: Operand) -> Operand {
 /// result is +0.
 pub fn odd_fma(e: &mut Emit, a: Operand, b: Operand, c: Operand) -> Result<Operand> {
     let fmt = Fmt::F32;
-    let below = directed(e, "fma", fmt, Round::Rm, &[a, b, c])?;
-    let above = directed(e, "fma", fmt, Round::Rp, &[a, b, c])?;
+    let below = directed(e, Directed::Fma, fmt, Round::Rm, &[a, b, c])?;
+    let above = directed(e, Directed::Fma, fmt, Round::Rp, &[a, b, c])?;
     let inexact = e.fcmp(Fcmp::One, below, above);
     let (x, y) = (e.as_bits(fmt, below), e.as_bits(fmt, above));
     let inner = e.math("llvm.umin", &[x, y]);
