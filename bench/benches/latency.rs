@@ -314,6 +314,12 @@ fn per_part(rounds: usize, each: usize, mut work: impl FnMut() -> Result<()>) ->
     Ok(median(times))
 }
 
+/// Microseconds of a call, or of a few that belong together: the median of 2,000 rounds of ten, since reading
+/// the clock takes as long as a short call.
+fn calls(mut call: impl FnMut() -> Result<()>) -> Result<f64> {
+    per_part(2_000, 10, || (0..10).try_for_each(|_| call()))
+}
+
 /// The measurements of a separate process.
 fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
     match child {
@@ -348,25 +354,25 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
             let (stream, mut memory, mut bytes) = (ptr::null_mut(), 0, [0u8; 64]);
             driver.alloc(&mut memory, 128)?;
             Ok(vec![
-                per_part(20_000, 1, || {
+                calls(|| {
                     driver.go(empty, &mut [])?;
                     driver.synchronise()
                 })?,
-                per_part(20_000, 1, || driver.event_record(event, ptr::null_mut()))?,
-                per_part(20_000, 1, || {
+                calls(|| driver.event_record(event, ptr::null_mut()))?,
+                calls(|| {
                     driver.event_record(event, ptr::null_mut())?;
                     driver.event_synchronise(event)
                 })?,
-                per_part(20_000, 1, || driver.to_device(memory, (&raw const bytes).cast(), bytes.len()))?,
-                per_part(20_000, 1, || driver.to_host((&raw mut bytes).cast(), memory, bytes.len()))?,
-                per_part(20_000, 1, || driver.within(memory + 64, memory, 64, stream))?,
-                per_part(20_000, 1, || driver.fill(memory, 1, 64, stream))?,
-                per_part(20_000, 1, || {
+                calls(|| driver.to_device(memory, (&raw const bytes).cast(), bytes.len()))?,
+                calls(|| driver.to_host((&raw mut bytes).cast(), memory, bytes.len()))?,
+                calls(|| driver.within(memory + 64, memory, 64, stream))?,
+                calls(|| driver.fill(memory, 1, 64, stream))?,
+                calls(|| {
                     let mut address = 0;
                     driver.alloc_async(&mut address, 1 << 10, stream)?;
                     driver.free_async(address, stream)
                 })?,
-                per_part(5_000, 1, || {
+                calls(|| {
                     let mut address = 0;
                     driver.alloc(&mut address, 1 << 20)?;
                     driver.free(address)
@@ -509,7 +515,18 @@ fn compare(args: &Args, other: &Path) -> Result<()> {
         let [mut ours, mut theirs] = [Columns::default(), Columns::default()];
         for _ in 0..args.processes {
             ours.add(process(child, args.library.as_deref(), None, None)?);
-            theirs.add(process(child, Some(other), None, None)?);
+            match process(child, Some(other), None, None) {
+                Ok(times) => theirs.add(times),
+                Err(error) => {
+                    // An older build may lack functions.
+                    eprintln!(
+                        "{}: {}",
+                        other.display(),
+                        error.to_string().lines().next().unwrap_or_default()
+                    );
+                    break;
+                }
+            }
         }
         for ((name, ours), theirs) in names.iter().zip(ours.medians()).zip(theirs.medians()) {
             println!("| {name} | {ours:.3} | {theirs:.3} | {:.2} |", theirs / ours);

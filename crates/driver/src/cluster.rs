@@ -30,7 +30,16 @@ pub(crate) fn most(function: &Function) -> u32 {
 /// [`Error::InvalidClusterSize`]: the kernel requires another size, or one must be given; the size exceeds
 /// the maximum or does not divide the grid; or the preferred size is not a multiple of the size.
 /// [`Error::NotSupported`]: the device has no clusters.
+#[inline]
 pub fn of_launch(function: &Function, config: &Config) -> Result<Option<Size>> {
+    let given = config.cluster.is_some() || config.preferred_cluster.is_some();
+    if !given && !function.may_have_clusters() {
+        return Ok(None);
+    }
+    size_of_launch(function, config)
+}
+
+fn size_of_launch(function: &Function, config: &Config) -> Result<Option<Size>> {
     let asked = config.cluster.filter(|size| *size != [0; 3]);
     if let Some(preferred) = config.preferred_cluster {
         let of_several = match asked {
@@ -72,7 +81,15 @@ pub fn of_launch(function: &Function, config: &Config) -> Result<Option<Size>> {
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: the grid exceeds the maximum size.
+#[inline]
 pub fn blocks_of_grid(function: &Function, config: &Config) -> Result<Size> {
+    if config.cluster.is_none() {
+        return Ok(config.grid);
+    }
+    blocks_of_clusters(function, config)
+}
+
+fn blocks_of_clusters(function: &Function, config: &Config) -> Result<Size> {
     let (true, Some(size)) = (function.info().blocks_are_clusters, config.cluster) else {
         return Ok(config.grid);
     };

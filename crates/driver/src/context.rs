@@ -541,16 +541,26 @@ fn settle_streams(busy: &[Arc<Stream>]) {
 /// Waits for all work in the calling thread's current context: [`Context::synchronize`] without a reference
 /// to the context, which a brief wait would notice.
 pub fn synchronize_current() -> Result<()> {
-    let busy: Result<SmallVec<[Arc<Stream>; 4]>> = with_usable_entry(|entry| {
+    /// The streams to wait for.
+    enum Wait {
+        None,
+        Legacy(Arc<Stream>),
+        Several(SmallVec<[Arc<Stream>; 4]>),
+    }
+    let wait: Result<Wait> = with_usable_entry(|entry| {
         entry.context.check_not_capturing()?;
         let legacy = entry.legacy();
         Ok(match legacy.has_many_streams() {
-            false if legacy.idle() => SmallVec::new(),
-            false => SmallVec::from_iter([Arc::clone(legacy)]),
-            true => entry.context.busy_streams(),
+            false if legacy.idle() => Wait::None,
+            false => Wait::Legacy(Arc::clone(legacy)),
+            true => Wait::Several(entry.context.busy_streams()),
         })
     })?;
-    settle_streams(&busy?);
+    match wait? {
+        Wait::None => {}
+        Wait::Legacy(stream) => stream.synchronize(),
+        Wait::Several(streams) => settle_streams(&streams),
+    }
     with_usable(|_| ())
 }
 

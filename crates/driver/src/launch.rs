@@ -73,10 +73,21 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     if !function.launched.load(Ordering::Relaxed) {
         check_local(function)?;
     }
-    config.cluster = cluster::of_launch(function, config)
-        .inspect_err(|_| refused::cluster(function, config, cluster::most(function)))?;
-    config.grid =
-        cluster::blocks_of_grid(function, config).inspect_err(|_| refused::grid(function, config.grid))?;
+    // Not by `inspect_err`, which moves the results.
+    config.cluster = match cluster::of_launch(function, config) {
+        Ok(cluster) => cluster,
+        Err(error) => {
+            refused::cluster(function, config, cluster::most(function));
+            return Err(error);
+        }
+    };
+    config.grid = match cluster::blocks_of_grid(function, config) {
+        Ok(grid) => grid,
+        Err(error) => {
+            refused::grid(function, config.grid);
+            return Err(error);
+        }
+    };
     if config.cooperative {
         check_resident(function, config, device.known(attribute::MULTIPROCESSOR_COUNT))?;
     }
@@ -208,13 +219,19 @@ impl Prepared {
         all
     }
 
-    /// Runs the launch as a part of a graph, which settles no launch by itself: with the state of now.
+    /// Binds its texture references, for the launch of a graph that has it as a node.
+    #[inline]
+    pub(crate) fn bind_references(&self) -> Result<()> {
+        self.function.module.bind_references()
+    }
+
+    /// Runs the launch as a part of a graph. The graph's launch has bound its references; the limits are the
+    /// context's current ones.
     pub(crate) fn run_in_graph(&self, graph: &Arc<Environment>) -> Result<()> {
         let module = &self.function.module;
         if !module.context.alive() || module.context.id() != module.context_id {
             return Err(Error::ContextIsDestroyed);
         }
-        module.bind_references()?;
         let run =
             |measured: Measured<'_>| self.run_within(module.context.kernel_limits(), Some(graph), measured);
         match profile::recorder() {
@@ -223,7 +240,7 @@ impl Prepared {
         }
     }
 
-    /// Captures the state at submission: the bindings of texture references and the context's limits.
+    /// Notes the state at submission: the bindings of texture references and the context's limits.
     pub(crate) fn settle(&mut self, stream: &Stream) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
@@ -238,7 +255,7 @@ impl Prepared {
             }
         }
         self.limits = module.context.kernel_limits();
-        self.capture(stream);
+        self.take_share(stream);
         Ok(())
     }
 
@@ -254,8 +271,8 @@ impl Prepared {
         }
     }
 
-    /// Captures what belongs to the stream alone: its share of the multiprocessors.
-    pub(crate) fn capture(&mut self, stream: &Stream) {
+    /// Notes what belongs to the stream alone: its share of the multiprocessors.
+    pub(crate) fn take_share(&mut self, stream: &Stream) {
         self.green = green::share_of(stream);
     }
 

@@ -35,6 +35,8 @@ pub struct Module {
     pub(crate) program: Arc<dyn Program>,
     pub(crate) image_base: u64,
     image_size: u64,
+    /// Whether its code has texture or surface references.
+    has_references: bool,
     functions: Mutex<HashMap<usize, Arc<Function>>>,
     references: Mutex<HashMap<usize, (Handle, Arc<Reference>)>>,
 }
@@ -212,6 +214,7 @@ pub fn place(
             context: Arc::clone(context),
             context_id: context.id(),
             of_library,
+            has_references: !program.references().is_empty(),
             program,
             image_base: base,
             image_size: layout.size,
@@ -358,15 +361,18 @@ impl Module {
         Ok(made.0)
     }
 
-    /// Updates the variables of the module's references to their current bindings. If a binding has changed,
-    /// it first waits for the context's work, which must still see the old one.
+    /// Updates the variables of the module's references to their current bindings, for work that is about to
+    /// be submitted. If a binding has changed, it first waits for the context's work, which must still see the
+    /// old one: work that already runs cannot do this.
     ///
     /// # Errors
     /// A reference is bound to something that no longer exists or that it cannot read as its settings say.
+    #[inline]
     pub fn bind_references(&self) -> Result<()> {
-        if self.program.references().is_empty() {
-            return Ok(());
-        }
+        if self.has_references { self.bind_all() } else { Ok(()) }
+    }
+
+    fn bind_all(&self) -> Result<()> {
         let known: Vec<_> = lock(&self.references).values().map(|(_, r)| Arc::clone(r)).collect();
         if known.iter().any(|r| r.stale()) {
             self.context.settle();
@@ -528,6 +534,11 @@ impl Function {
     /// Whether a launch must give a cluster size.
     pub fn needs_cluster(&self) -> bool {
         self.info().explicit_cluster
+    }
+
+    /// Whether a launch that gives no cluster size may have clusters, or may be refused for the lack of a size.
+    pub fn may_have_clusters(&self) -> bool {
+        self.cluster.iter().any(|side| side.load(Ordering::Relaxed) != 0) || self.needs_cluster()
     }
 
     /// Whether clusters may exceed the portable size.

@@ -44,7 +44,7 @@ fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Result<(), Refusa
     }
     let handle = exec::instantiate(&graph, flags)?;
     if flags & flag::UPLOAD != 0 {
-        exec::get(handle)?.upload();
+        exec::get(handle)?.upload()?;
     }
     out.set(handle);
     Ok(())
@@ -166,7 +166,7 @@ api! {
         let exec = exec::get(handle)?;
         check_default(in_stream)?;
         stream(in_stream, own)?.check_not_capturing()?;
-        exec.upload();
+        exec.upload()?;
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use driver::backend::LoadOptions;
 use driver::context::{self, Context};
+use driver::graph::exec;
 use driver::launch::{self, Config, Params, Prepared};
 use driver::memory;
 use driver::memory::address::{self, Purpose};
@@ -19,6 +20,7 @@ use driver::memory::sparse::{Part, Remap};
 use driver::memory::transfer::{Place, Transfer};
 use driver::memory::value::{Comparison, Condition, Word, WordOperation};
 use driver::module::{self, Module, Report};
+use driver::stream::capture::Mode;
 use driver::stream::{HostCall, Kind, Operation, Policy, STREAMS, Stream};
 use driver::texture::reference;
 use driver::{Error, event};
@@ -285,6 +287,47 @@ fn an_operation_is_kept_and_submitted_again() {
         let foreign = new_stream(&second);
         let [launch, ..] = &kept;
         assert_eq!(foreign.submit(launch.clone(), Policy::Later), Err(Error::InvalidHandle));
+    });
+}
+
+/// Kernels of a graph read what their texture references are bound to when it is launched.
+#[test]
+fn a_graph_launch_settles_its_kernels() {
+    everywhere("operations::a_graph_launch_settles_its_kernels", &[], || {
+        let (context, module) = started();
+        let function = module.function(b"k").expect("a kernel");
+        let texture =
+            module.reference(b"t", false).and_then(|t| reference::get(t, false)).expect("a texture");
+        let mut config = Config {
+            grid: [2, 1, 1],
+            block: [32, 1, 1],
+            dynamic_shared: 0,
+            cooperative: false,
+            cluster: None,
+            preferred_cluster: None,
+        };
+        launch::check(&function, &mut config).expect("a launch");
+        let counter = words(&context, 0);
+        let bind = |texel: f32| texture.set_linear(words(&context, texel.to_bits()), 16).expect("a binding");
+        bind(100.0);
+        let stream = new_stream(&context);
+        stream.begin_capture(Mode::Relaxed, None).expect("a capture");
+        for _ in 0..2 {
+            let launch = Prepared::new(Arc::clone(&function), &config, Params::of(&counter.to_ne_bytes()));
+            stream.submit(Operation::Launch(launch), Policy::Later).expect("captured");
+        }
+        let graph = stream.end_capture().expect("a graph");
+        let Ok(exec) = exec::instantiate(&graph, 0) else { panic!("not instantiated") };
+        let exec = exec::get(exec).expect("an executable graph");
+        let mut total = 0;
+        for texel in [1.0f32, 7.0] {
+            bind(texel);
+            exec.launch(&stream).expect("launched");
+            stream.synchronize();
+            context.check().expect("no fault");
+            total += 2 * 64 * texel as u32;
+            assert_eq!(word(counter, 0), total, "{texel}");
+        }
     });
 }
 

@@ -127,16 +127,25 @@ impl Exec {
     /// Submits a launch to a stream.
     pub fn launch(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
         stream.submit(
-            Operation::Graph(Box::new(Launch { exec: Arc::clone(self), settled: None })),
+            Operation::Graph(Box::new(GraphLaunch { exec: Arc::clone(self), settled: None })),
             Policy::Later,
         )
     }
 
     /// Uploads the graph: kernels may launch it, as it is now, if its flags say so.
-    pub fn upload(&self) {
+    ///
+    /// # Errors
+    /// A texture reference of a kernel is bound to something that it cannot read.
+    pub fn upload(&self) -> Result<()> {
+        let plan = Arc::clone(&self.plan());
+        plan.bind_references()?;
+        self.note_uploaded(&plan);
+        Ok(())
+    }
+
+    fn note_uploaded(&self, plan: &Arc<Plan>) {
         if self.flags & flag::DEVICE_LAUNCH != 0 {
-            let plan = Arc::clone(&self.plan());
-            *lock(&self.uploaded) = Some(plan);
+            *lock(&self.uploaded) = Some(Arc::clone(plan));
         }
     }
 
@@ -287,9 +296,9 @@ fn step_mut<'a>(plan: &'a mut Arc<Plan>, place: &Place) -> Result<&'a mut Step> 
     plan.steps.get_mut(place.step as usize).ok_or(Error::InvalidValue)
 }
 
-/// A launch, as a stream operation.
+/// A launch of a graph, as a stream operation.
 #[derive(Clone)]
-pub struct Launch {
+pub struct GraphLaunch {
     exec: Arc<Exec>,
     settled: Option<Settled>,
 }
@@ -308,7 +317,7 @@ pub(super) enum EventStep {
     Wait(Wait),
 }
 
-impl Launch {
+impl GraphLaunch {
     /// The executable graph.
     pub(crate) fn exec(&self) -> &Exec {
         &self.exec
@@ -317,6 +326,7 @@ impl Launch {
     /// Begins a submission: takes the plan as it is, changes graph memory, and finds the records to wait for.
     pub(crate) fn settle(&mut self, after: &mut SmallVec<[Point; 1]>) -> Result<()> {
         let plan = Arc::clone(&self.exec.plan());
+        plan.bind_references()?;
         let mut events = Vec::new();
         for &index in &plan.events {
             match plan.steps.get(index as usize).map(|step| &step.task) {
@@ -335,7 +345,7 @@ impl Launch {
         }
         // The last step that can fail.
         plan.change_memory(self.exec.flags & flag::AUTO_FREE_ON_LAUNCH != 0)?;
-        self.exec.upload();
+        self.exec.note_uploaded(&plan);
         after.extend(lock(&self.exec.last).clone().filter(|point| !point.reached()));
         self.settled = Some(Settled { plan, events });
         Ok(())

@@ -89,6 +89,19 @@ impl Plan {
         }
     }
 
+    /// Binds the texture references of its kernels, for a launch that is about to be submitted.
+    ///
+    /// # Errors
+    /// As [`Module::bind_references`](crate::module::Module::bind_references).
+    pub(super) fn bind_references(&self) -> Result<()> {
+        self.steps.iter().try_for_each(|step| match &step.task {
+            Task::Run(Operation::Launch(launch)) => launch.bind_references(),
+            Task::Update(_, launch) => launch.bind_references(),
+            Task::Branch(branch) => branch.bodies.iter().try_for_each(|body| body.bind_references()),
+            Task::Nothing | Task::Run(_) => Ok(()),
+        })
+    }
+
     /// Puts another variable in the place of one, here and in conditional nodes.
     pub(super) fn replace_variable(plan: &mut Arc<Plan>, old: u64, new: &Arc<Variable>) {
         let plan = Arc::make_mut(plan);

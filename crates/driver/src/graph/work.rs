@@ -281,7 +281,7 @@ impl Work {
                 Work::Kernel(Box::new(Kernel::new(launch, name, attributes)))
             }
             Operation::Copy(copy) => {
-                let asked = *copy.asked();
+                let asked = copy.asked();
                 Work::Copy(Box::new(Copying { asked, context, note: [0; 3], copy: Some(copy) }))
             }
             Operation::Fill(filling) => {

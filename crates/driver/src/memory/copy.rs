@@ -12,6 +12,12 @@ use super::rights::{self, Rights};
 /// signal and a page.
 const PART: u64 = 4 << 20;
 
+/// How often the calling thread has found that memory is gone; nothing can be gone if none was ever watched.
+#[inline]
+fn lost() -> u64 {
+    if host::mapped::any() { host::mapped::lost() } else { 0 }
+}
+
 /// A block of rows to copy between checked plain addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -73,7 +79,7 @@ impl Block {
         if width == 0 || height == 0 || depth == 0 {
             return;
         }
-        let lost = host::mapped::lost();
+        let lost = lost();
         for z in 0..depth {
             for y in 0..height {
                 let from = self
@@ -92,7 +98,7 @@ impl Block {
                     let bytes = part.min(width - done);
                     // SAFETY: guaranteed by the caller; `copy` allows overlap.
                     unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize) };
-                    if host::mapped::any() && host::mapped::lost() != lost {
+                    if lost != self::lost() {
                         return;
                     }
                     done += bytes;
@@ -139,7 +145,7 @@ impl Fill {
         // A value whose bytes are all equal is filled fastest byte by byte.
         let bytes = self.value.to_le_bytes();
         let equal = bytes.iter().take(self.element as usize).all(|b| *b == bytes[0]);
-        let lost = host::mapped::lost();
+        let lost = lost();
         for y in 0..self.height {
             let row = self.to.wrapping_add(y.wrapping_mul(self.pitch));
             for at in (0..self.width).step_by(PART as usize) {
@@ -153,7 +159,7 @@ impl Fill {
                         _ => std::slice::from_raw_parts_mut(start as *mut u32, width).fill(self.value),
                     }
                 }
-                if host::mapped::any() && host::mapped::lost() != lost {
+                if lost != self::lost() {
                     return;
                 }
             }
@@ -210,39 +216,43 @@ impl Filling {
 
 /// The outcome of checking a fill.
 enum Checked {
-    Fills(Filling),
+    /// There is nothing to fill.
+    Nothing,
+    /// It stays within this memory.
+    Within(Arc<Allocation>),
     Faults,
-}
-
-impl Checked {
-    fn operation(self) -> Operation {
-        match self {
-            Checked::Fills(filling) => Operation::Fill(filling),
-            Checked::Faults => Operation::Fault(Error::IllegalAddress),
-        }
-    }
-
-    fn submit(self, stream: &Arc<Stream>, policy: Policy, rights: Rights) -> Result<()> {
-        match self {
-            Checked::Fills(filling) if rights == Rights::Checked && filling.is_closed(stream) => {
-                Err(Error::InvalidValue)
-            }
-            Checked::Fills(filling) => stream.submit(Operation::Fill(filling), policy),
-            Checked::Faults => stream.submit(Operation::Fault(Error::IllegalAddress), policy),
-        }
-    }
 }
 
 impl Fill {
     /// Checks the fill and makes a stream operation of it; `None` if there is nothing to fill.
     pub fn operation(self) -> Result<Option<Operation>> {
-        Ok(self.check()?.map(Checked::operation))
+        Ok(match self.check()? {
+            Checked::Nothing => None,
+            Checked::Within(within) => Some(Operation::Fill(Filling { fill: self, within })),
+            Checked::Faults => Some(Operation::Fault(Error::IllegalAddress)),
+        })
     }
 
-    fn check(self) -> Result<Option<Checked>> {
+    /// Submits a checked fill.
+    #[inline]
+    fn submit(&self, checked: Checked, stream: &Arc<Stream>, policy: Policy, rights: Rights) -> Result<()> {
+        match checked {
+            Checked::Nothing => Ok(()),
+            Checked::Within(within) => {
+                let filling = Filling { fill: *self, within };
+                if rights == Rights::Checked && filling.is_closed(stream) {
+                    return Err(Error::InvalidValue);
+                }
+                stream.submit(Operation::Fill(filling), policy)
+            }
+            Checked::Faults => stream.submit(Operation::Fault(Error::IllegalAddress), policy),
+        }
+    }
+
+    fn check(&self) -> Result<Checked> {
         let element = u64::from(self.element);
         if self.width == 0 || self.height == 0 {
-            return Ok(None);
+            return Ok(Checked::Nothing);
         }
         let aligned =
             self.to.is_multiple_of(element) && (self.height == 1 || self.pitch.is_multiple_of(element));
@@ -253,14 +263,13 @@ impl Fill {
         let Some(row) = row else {
             // The hardware accepts a size that wraps around, and faults when the fill runs.
             super::check_device(self.to, 0)?;
-            return Ok(Some(Checked::Faults));
+            return Ok(Checked::Faults);
         };
         if self.height > 1 && self.pitch < row {
             return Err(Error::InvalidValue);
         }
         let span = Block::span([row, self.height, 1], [self.pitch, 0]).ok_or(Error::InvalidValue)?;
-        let within = super::check_device(self.to, span)?;
-        Ok(Some(Checked::Fills(Filling { fill: self, within })))
+        super::check_device(self.to, span).map(Checked::Within)
     }
 }
 
@@ -275,16 +284,12 @@ pub fn fill_all<E: From<Error>>(
     let policy = Policy::waiting(wait);
     if let [fill] = fills {
         let checked = fill.check()?;
-        let stream = stream()?;
-        if let Some(checked) = checked {
-            checked.submit(&stream, policy, rights)?;
-        }
-        return Ok(());
+        return Ok(fill.submit(checked, &stream()?, policy, rights)?);
     }
-    let all = fills.iter().map(|fill| fill.check()).collect::<Result<Vec<_>>>()?;
+    let all = fills.iter().map(Fill::check).collect::<Result<Vec<_>>>()?;
     let stream = stream()?;
-    for checked in all.into_iter().flatten() {
-        checked.submit(&stream, policy, rights)?;
+    for (fill, checked) in fills.iter().zip(all) {
+        fill.submit(checked, &stream, policy, rights)?;
     }
     Ok(())
 }

@@ -24,7 +24,6 @@ pub mod transfer;
 pub mod value;
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -161,6 +160,19 @@ fn give_back(device: u32, size: u64) {
 
 /// A new allocation, not yet in the table.
 fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Allocation {
+    counted(kind, base, size, owner, flags, None)
+}
+
+/// The same, counted by a pool.
+#[inline]
+fn counted(
+    kind: Kind,
+    base: u64,
+    size: u64,
+    owner: &Owner,
+    flags: u32,
+    counted_by: Option<Arc<pool::Pool>>,
+) -> Allocation {
     Allocation {
         base,
         size,
@@ -174,7 +186,7 @@ fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Al
         sync_memops: AtomicU32::new(u32::from(!matches!(kind, Kind::Host | Kind::Registered))),
         advice: Mutex::default(),
         absent: AtomicBool::new(false),
-        counted_by: None,
+        counted_by,
         mapped: (0, 0),
         watched: None,
     }
@@ -183,18 +195,6 @@ fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Al
 /// Adds an allocation to the table.
 fn insert(allocation: Arc<Allocation>) {
     TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(allocation.base, allocation);
-}
-
-/// Adds an allocation to the table; `false` if its address is already there.
-fn insert_new(allocation: &Arc<Allocation>) -> bool {
-    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-    match table.entry(allocation.base) {
-        Entry::Vacant(place) => {
-            place.insert(Arc::clone(allocation));
-            true
-        }
-        Entry::Occupied(_) => false,
-    }
 }
 
 /// The owner of an allocation.
@@ -296,32 +296,21 @@ pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
 
 fn alloc_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<u64> {
     let whose = if kind == Kind::Device { For::Others } else { For::Process };
-    let allocation = Arc::new(take_kind(device, owner, kind, size, flags, (whose, None))?);
-    let base = allocation.base;
-    insert(allocation);
+    let base = take_addresses(device, size, whose, None)?;
+    insert(Arc::new(allocation(kind, base, size, &owner, flags)));
     Ok(base)
 }
 
-/// Allocates device memory of some kind, without adding it to the table; `stream` is [`take_in`]'s.
-fn take_kind(
-    device: &Device,
-    owner: Owner,
-    kind: Kind,
-    size: u64,
-    flags: u32,
-    (whose, stream): (For, Option<&Stream>),
-) -> Result<Allocation> {
+/// Takes bytes of a device and addresses for them; `stream` is [`take_in`]'s.
+fn take_addresses(device: &Device, size: u64, whose: For, stream: Option<&Stream>) -> Result<u64> {
     if size == 0 {
         return Err(Error::InvalidValue);
     }
     take_in(device, size, stream)?;
-    match space::alloc(size, whose) {
-        Some(base) => Ok(allocation(kind, base, size, &owner, flags)),
-        None => {
-            give_back(device.ordinal, size);
-            Err(Error::OutOfMemory)
-        }
-    }
+    space::alloc(size, whose).ok_or_else(|| {
+        give_back(device.ordinal, size);
+        Error::OutOfMemory
+    })
 }
 
 /// What memory of a graph is.
@@ -456,16 +445,11 @@ pub fn alloc_host_flagged(context: &Context, size: u64, flags: u32) -> Result<u6
     if size == 0 {
         return Ok(0);
     }
-    let allocation = Arc::new(take_host(&Owner::of(context), size, flags, For::Process)?);
+    let base = space::alloc(size, For::Process).ok_or(Error::OutOfMemory)?;
+    let allocation = Arc::new(allocation(Kind::Host, base, size, &Owner::of(context), flags));
     let base = allocation.base;
     insert(allocation);
     Ok(base)
-}
-
-/// Allocates page-locked host memory, without adding it to the table.
-fn take_host(owner: &Owner, size: u64, flags: u32, whose: For) -> Result<Allocation> {
-    let base = space::alloc(size, whose).ok_or(Error::OutOfMemory)?;
-    Ok(allocation(Kind::Host, base, size, owner, flags))
 }
 
 /// Frees page-locked memory; null does nothing.

@@ -13,7 +13,7 @@ use crate::stream::{Operation, Policy, Stream};
 
 use super::managed::{self, DEVICE, HOST, HOST_NUMA, HOST_NUMA_CURRENT, Location, NOWHERE};
 use super::pool_share::Shared;
-use super::space::For;
+use super::space::{self, For};
 use super::{Allocation, Kind, Owner, host_flag};
 
 static POOLS: Table<Pool> = Table::new(9);
@@ -39,9 +39,12 @@ pub struct Pool {
     high: AtomicU64,
     /// The most bytes that may be allocated at once.
     most: u64,
-    /// Bytes that are allocated or will be when the stream gets there.
+    /// Bytes that are allocated or will be when the stream gets there; counted only against a limit.
     promised: AtomicU64,
 }
+
+/// The limit of a pool without one.
+const UNLIMITED: u64 = u64::MAX;
 
 /// The bytes by which pools grow, and of which limits are multiples.
 const STEP: u64 = 32 << 20;
@@ -120,7 +123,7 @@ pub fn create(asked: Properties) -> Result<Handle> {
         _ => false,
     };
     let most = match most {
-        0 => u64::MAX,
+        0 => UNLIMITED,
         most => most.checked_next_multiple_of(STEP).ok_or(Error::OutOfMemory)?,
     };
     let shared = match (there, for_others, location.kind) {
@@ -133,7 +136,7 @@ pub fn create(asked: Properties) -> Result<Handle> {
 
 /// A pool imported from another process.
 pub(super) fn imported(location: Location, shared: Shared) -> Result<Handle> {
-    Ok(make((location, false), false, Some(shared), u64::MAX)?.handle)
+    Ok(make((location, false), false, Some(shared), UNLIMITED)?.handle)
 }
 
 /// Whether the host has a NUMA node with this number.
@@ -166,7 +169,7 @@ pub fn default_of(location: Location, managed: bool) -> Result<Handle> {
             return Ok(*handle);
         }
     }
-    let pool = make((location, managed), true, None, u64::MAX)?;
+    let pool = make((location, managed), true, None, UNLIMITED)?;
     defaults.push(pool.handle);
     Ok(pool.handle)
 }
@@ -287,6 +290,9 @@ impl Pool {
     /// # Errors
     /// [`Error::OutOfMemory`]: it exceeds the pool's limit.
     fn promise(&self, size: u64) -> Result<()> {
+        if self.most == UNLIMITED {
+            return Ok(());
+        }
         let grown = |promised: u64| promised.checked_add(size).filter(|sum| *sum <= self.most);
         let counted = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
         counted.map(|_| ()).map_err(|_| Error::OutOfMemory)
@@ -294,6 +300,9 @@ impl Pool {
 
     /// Subtracts memory that was freed or could not be allocated.
     fn forget(&self, size: u64) {
+        if self.most == UNLIMITED {
+            return;
+        }
         let less = |promised: u64| Some(promised.saturating_sub(size));
         let _ = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
@@ -323,17 +332,6 @@ impl Pool {
             }
             _ => Err(Error::InvalidValue),
         }
-    }
-
-    /// Adds memory of the pool to the table.
-    fn publish(&self, allocation: Allocation) -> Result<()> {
-        let size = allocation.size;
-        if !super::insert_new(&Arc::new(allocation)) {
-            return Err(Error::InvalidValue);
-        }
-        let used = self.used.fetch_add(size, Ordering::Relaxed) + size;
-        self.high.fetch_max(used, Ordering::Relaxed);
-        Ok(())
     }
 }
 
@@ -376,15 +374,16 @@ impl Request {
         let owner = Owner { device: of.ordinal, context: (0, context.id()), pool: pool.handle };
         // Memory of pools that were created for other processes may be shared.
         let whose = if pool.shared.is_some() { For::Others } else { For::Process };
-        let take = |from: Option<&Stream>| match device {
-            _ if pool.managed => {
-                super::take_kind(of, owner, Kind::Managed, size, managed::attach::GLOBAL, (whose, from))
+        let on_device = pool.managed || device.is_some();
+        let take = |from: Option<&Stream>| {
+            if on_device {
+                super::take_addresses(of, size, whose, from)
+            } else {
+                space::alloc(size, whose).ok_or(Error::OutOfMemory)
             }
-            Some(_) => super::take_kind(of, owner, Kind::Pool, size, 0, (whose, from)),
-            None => super::take_host(&owner, size, host_flag::DEVICE_MAP, whose),
         };
         pool.promise(size)?;
-        let mut allocation = match take(None) {
+        let taken = match take(None) {
             // Memory whose release is pending in the stream is free for what comes after it: new pages take
             // no memory until they are used. There may be no addresses for them, and graphs free memory as
             // well; then the call waits, but not for a stream that may wait for the caller.
@@ -392,12 +391,20 @@ impl Request {
                 take(Some(stream)).or_else(|error| stream.wait_for(|| take(Some(stream)).ok()).ok_or(error))
             }
             taken => taken,
+        };
+        let base = taken.inspect_err(|_| pool.forget(size))?;
+        let (kind, flags) = match device {
+            _ if pool.managed => (Kind::Managed, managed::attach::GLOBAL),
+            Some(_) => (Kind::Pool, 0),
+            None => (Kind::Host, host_flag::DEVICE_MAP),
+        };
+        let counted_by = Some(Arc::clone(pool));
+        super::insert(Arc::new(super::counted(kind, base, size, &owner, flags, counted_by)));
+        let used = pool.used.fetch_add(size, Ordering::Relaxed) + size;
+        if used > pool.high.load(Ordering::Relaxed) {
+            pool.high.fetch_max(used, Ordering::Relaxed);
         }
-        .inspect_err(|_| pool.forget(size))?;
-        allocation.counted_by = Some(Arc::clone(pool));
-        let address = allocation.base;
-        pool.publish(allocation).inspect_err(|_| pool.forget(size))?;
-        Ok(address)
+        Ok(base)
     }
 
     /// What an allocation node asks for in its place.

@@ -29,6 +29,36 @@ pub enum Place {
     Array(Handle),
 }
 
+impl Place {
+    /// The address; `None` for an array.
+    #[inline]
+    fn address(self) -> Option<u64> {
+        match self {
+            Place::Host(base) | Place::Device(base) | Place::Any(base) => Some(base),
+            Place::Array(_) => None,
+        }
+    }
+
+    /// Checks one row of bytes from an address on, and finds what keeps its memory alive.
+    #[inline]
+    fn check_line(self, base: u64, bytes: u64) -> Result<Keep> {
+        if base == 0 {
+            return Err(Error::InvalidValue);
+        }
+        self.known(base, 0, bytes)
+    }
+
+    /// What keeps bytes alive that start `before` bytes after an address.
+    #[inline]
+    fn known(self, base: u64, before: u64, bytes: u64) -> Result<Keep> {
+        match find_range(base, before, bytes)? {
+            None if matches!(self, Place::Device(_)) => Err(Error::InvalidValue),
+            None => Ok(Keep::Program),
+            Some(allocation) => Ok(Keep::Allocation(allocation)),
+        }
+    }
+}
+
 /// One side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
@@ -43,6 +73,7 @@ pub struct Side {
 
 impl Side {
     /// Memory from its start on.
+    #[inline]
     pub fn at(place: Place) -> Self {
         Side { place, offset: [0; 3], pitch: [0; 2] }
     }
@@ -180,21 +211,7 @@ impl Side {
         }
         let span = Block::span(extent, pitch).ok_or(Error::InvalidValue)?;
         base.checked_add(before).ok_or(Error::InvalidValue)?;
-        match find_range(base, before, span)? {
-            None if matches!(self.place, Place::Device(_)) => Err(Error::InvalidValue),
-            None => Ok(Keep::Program),
-            Some(allocation) => Ok(Keep::Allocation(allocation)),
-        }
-    }
-
-    /// Whether the memory of a checked side is closed to the current context's device.
-    fn is_closed(&self, extent: [u64; 3], keep: &Keep, stream: &Stream) -> bool {
-        let Keep::Allocation(allocation) = keep else { return false };
-        if !rights::may_be_closed(allocation) {
-            return false;
-        }
-        let Ok((at, pitch)) = self.resolve(extent, keep) else { return false };
-        rights::is_closed(allocation, at, Block::span(extent, pitch).unwrap_or(0), stream)
+        self.place.known(base, before, span)
     }
 
     /// The first byte and the pitches of a checked side.
@@ -237,6 +254,7 @@ fn is_mapped(address: u64, size: u64) -> bool {
 
 impl Transfer {
     /// A copy of `size` contiguous bytes.
+    #[inline]
     pub fn line(to: Place, from: Place, size: u64) -> Self {
         Transfer { to: Side::at(to), from: Side::at(from), extent: [size, 1, 1] }
     }
@@ -246,29 +264,21 @@ impl Transfer {
     ///
     /// # Safety
     /// As for [`Transfer::check`].
+    #[inline]
     pub unsafe fn run<E: From<Error>>(
         &self,
         stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
         wait: bool,
         rights: Rights,
     ) -> std::result::Result<(), E> {
-        let keeps = self.keeps();
-        if let Err(error) = keeps {
-            return Err(error.into());
-        }
+        // SAFETY: the caller's.
+        let checked = unsafe { self.check() }?;
         let stream = stream()?;
-        if let Ok(Some((from, to))) = keeps {
-            let between_devices = rights == Rights::Checked && from.is_device() && to.is_device();
-            if between_devices
-                && (self.from.is_closed(self.extent, &from, &stream)
-                    || self.to.is_closed(self.extent, &to, &stream))
-            {
-                return Err(Error::InvalidValue.into());
-            }
-            self.submit((from, to), &stream, Policy::waiting(wait))?;
-        } else if wait {
+        match checked {
+            Some(copy) => copy.submit(&stream, wait, rights)?,
             // A copy that waits concerns a capture also if it copies nothing (recorded on an H200).
-            stream.check_not_capturing()?;
+            None if wait => stream.check_not_capturing()?,
+            None => {}
         }
         Ok(())
     }
@@ -278,37 +288,93 @@ impl Transfer {
     /// # Safety
     /// Memory unknown to the driver must be accessible when the copy is submitted, and until the submitting
     /// call returns.
+    #[inline]
     pub unsafe fn check(&self) -> Result<Option<Copy>> {
-        Ok(self.keeps()?.map(|(from, to)| Copy { asked: *self, from, to }))
-    }
-
-    /// Checks both sides and finds what keeps the source and the destination alive.
-    fn keeps(&self) -> Result<Option<(Keep, Keep)>> {
         if self.extent.contains(&0) {
             return Ok(None);
         }
-        Ok(Some((self.from.check(self.extent)?, self.to.check(self.extent)?)))
+        if let Some((line, [to, from])) = self.as_line() {
+            let from = line.from.check_line(from, line.bytes)?;
+            let to = line.to.check_line(to, line.bytes)?;
+            return Ok(Some(Copy { asked: Asked::Line(line), from, to }));
+        }
+        self.check_block().map(Some)
     }
 
-    fn submit(&self, (from, to): (Keep, Keep), stream: &Arc<Stream>, policy: Policy) -> Result<()> {
-        // Constructed in place: moving a `Copy` takes as long as many small copies.
-        stream.submit(Operation::Copy(Copy { asked: *self, from, to }), policy)
+    fn check_block(&self) -> Result<Copy> {
+        let (from, to) = (self.from.check(self.extent)?, self.to.check(self.extent)?);
+        Ok(Copy { asked: Asked::Block(Box::new(*self)), from, to })
     }
+
+    /// The same as one row of bytes, and the addresses of the destination and the source.
+    #[inline]
+    fn as_line(&self) -> Option<(Line, [u64; 2])> {
+        let plain = |side: &Side| side.offset == [0; 3] && side.pitch == [0; 2];
+        if self.has_rows() || !plain(&self.to) || !plain(&self.from) {
+            return None;
+        }
+        let Transfer { to: Side { place: to, .. }, from: Side { place: from, .. }, extent } = *self;
+        Some((Line { to, from, bytes: extent[0] }, [to.address()?, from.address()?]))
+    }
+}
+
+/// One row of bytes between addresses.
+#[derive(Clone, Copy)]
+struct Line {
+    to: Place,
+    from: Place,
+    bytes: u64,
+}
+
+/// What a program asked for. Most copies are of one row, and their operations are small: moving a large one
+/// takes as long as many small copies.
+#[derive(Clone)]
+enum Asked {
+    Line(Line),
+    Block(Box<Transfer>),
 }
 
 /// A checked copy, as a stream operation.
 #[derive(Clone)]
 pub struct Copy {
     /// The program's request.
-    asked: Transfer,
+    asked: Asked,
     from: Keep,
     to: Keep,
 }
 
 impl Copy {
     /// What the program asked for.
-    pub(crate) fn asked(&self) -> &Transfer {
-        &self.asked
+    pub(crate) fn asked(&self) -> Transfer {
+        match &self.asked {
+            Asked::Line(Line { to, from, bytes }) => Transfer::line(*to, *from, *bytes),
+            Asked::Block(transfer) => **transfer,
+        }
+    }
+
+    /// Submits the copy unless a side is closed to the other's device.
+    #[inline]
+    fn submit(self, stream: &Arc<Stream>, wait: bool, rights: Rights) -> Result<()> {
+        let between_devices = rights == Rights::Checked && self.from.is_device() && self.to.is_device();
+        if between_devices && self.is_closed(stream) {
+            return Err(Error::InvalidValue);
+        }
+        stream.submit(Operation::Copy(self), Policy::waiting(wait))
+    }
+
+    /// Whether the memory of a side is closed to the current context's device.
+    fn is_closed(&self, stream: &Stream) -> bool {
+        let closed = |keep: &Keep, side: fn(&Block) -> (u64, [u64; 2])| {
+            let Keep::Allocation(allocation) = keep else { return false };
+            if !rights::may_be_closed(allocation) {
+                return false;
+            }
+            let Ok(block) = self.block() else { return false };
+            let (at, pitch) = side(&block);
+            rights::is_closed(allocation, at, Block::span(block.extent, pitch).unwrap_or(0), stream)
+        };
+        closed(&self.from, |block| (block.from, block.from_pitch))
+            || closed(&self.to, |block| (block.to, block.to_pitch))
     }
 
     /// What a profile calls it.
@@ -324,14 +390,17 @@ impl Copy {
     /// The number of bytes that it copies.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
-        self.asked.extent.iter().fold(1, |product: u64, n| product.saturating_mul(*n))
+        match &self.asked {
+            Asked::Line(line) => line.bytes,
+            Asked::Block(asked) => asked.extent.iter().fold(1, |product: u64, n| product.saturating_mul(*n)),
+        }
     }
 
     /// Whether all memory that the driver does not know can be read. Asks the system, so only copies that the
     /// program can expect to be checked do it.
     pub fn is_mapped(&self) -> bool {
         let Ok(block) = self.block() else { return false };
-        let extent = self.asked.extent;
+        let extent = block.extent;
         let sides = [(&self.from, block.from, block.from_pitch), (&self.to, block.to, block.to_pitch)];
         sides.into_iter().all(|(keep, at, pitch)| {
             !keep.is_program() || Block::span(extent, pitch).is_some_and(|size| is_mapped(at, size))
@@ -339,8 +408,12 @@ impl Copy {
     }
 
     /// The resolved addresses and pitches of both sides.
+    #[inline]
     fn block(&self) -> Result<Block> {
-        let Transfer { to, from, extent } = &self.asked;
+        let Transfer { to, from, extent } = match &self.asked {
+            Asked::Line(line) => return line.block(&self.from),
+            Asked::Block(asked) => &**asked,
+        };
         let (to, to_pitch) = to.resolve(*extent, &self.to)?;
         let (from, from_pitch) = match &self.from {
             Keep::Bytes(bytes) => (bytes.as_ptr() as u64, [extent[0], extent[0].wrapping_mul(extent[1])]),
@@ -383,8 +456,8 @@ impl Copy {
 
     /// Copies from or to an array that the program maps: what has no memory reads as 0 and drops writes.
     fn run_by_parts(&self) -> Result<()> {
-        let block = self.block()?;
-        let [width, height, depth] = self.asked.extent;
+        let (block, asked) = (self.block()?, self.asked());
+        let [width, height, depth] = asked.extent;
         let at = |side: &Side, keep: &Keep, base: u64, pitch: [u64; 2], [x, y, z]: [u64; 3]| match keep
             .mapped_array()
         {
@@ -399,9 +472,8 @@ impl Copy {
             let mut x = 0;
             while x < width {
                 let place = [x, y, z];
-                let (from, one, readable) =
-                    at(&self.asked.from, &self.from, block.from, block.from_pitch, place);
-                let (to, other, writable) = at(&self.asked.to, &self.to, block.to, block.to_pitch, place);
+                let (from, one, readable) = at(&asked.from, &self.from, block.from, block.from_pitch, place);
+                let (to, other, writable) = at(&asked.to, &self.to, block.to, block.to_pitch, place);
                 let bytes = one.min(other).min(width - x).max(1);
                 // SAFETY: both sides were checked, and `self` keeps their memory alive (see `run`).
                 unsafe {
@@ -429,6 +501,20 @@ impl Copy {
         // end (`must_end`).
         unsafe { block.run() };
         Ok(())
+    }
+}
+
+impl Line {
+    #[inline]
+    fn block(&self, source: &Keep) -> Result<Block> {
+        let Line { to, from, bytes } = *self;
+        let (Some(to), Some(mut from)) = (to.address(), from.address()) else {
+            return Err(Error::InvalidValue);
+        };
+        if let Keep::Bytes(staged) = source {
+            from = staged.as_ptr() as u64;
+        }
+        Ok(Block { from, to, extent: [bytes, 1, 1], from_pitch: [bytes; 2], to_pitch: [bytes; 2] })
     }
 }
 

@@ -548,7 +548,7 @@ impl Part {
                     if launch.function().module.context_id != stream.context_id() {
                         return Err(Error::InvalidHandle);
                     }
-                    launch.capture(stream);
+                    launch.take_share(stream);
                 }
                 Work::of(operation, stream.context()?.handle)?
             }

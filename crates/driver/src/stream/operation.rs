@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::event::{Event, Record, Wait};
-use crate::graph::exec;
+use crate::graph::exec::GraphLaunch;
 use crate::handle::Handle;
 use crate::launch::Prepared;
 use crate::memory::copy::Filling;
@@ -57,7 +57,7 @@ pub enum Operation {
     /// runs and nothing else refers to it.
     Free(Arc<Allocation>),
     /// Runs a graph.
-    Graph(Box<exec::Launch>),
+    Graph(Box<GraphLaunch>),
     /// Becomes a node of the graph that the stream captures, and fails elsewhere.
     Node(EventNode),
     /// Fails, as the hardware does when it runs an operation that it accepted but cannot execute.

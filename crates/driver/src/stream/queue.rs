@@ -45,17 +45,20 @@ impl Policy {
 /// A queued operation.
 struct Item {
     sequence: u64,
-    /// The points in other streams that it waits for.
-    after: SmallVec<[Point; 1]>,
+    /// The points in other streams that it waits for, if there are any.
+    after: Option<Box<SmallVec<[Point; 1]>>>,
     /// `None` once it has run.
     operation: Option<Operation>,
 }
 
+/// Items that change hands as one pointer: what was written a moment ago in smaller pieces is slow to move.
+type Batch = Box<VecDeque<Item>>;
+
 #[derive(Default)]
 pub(super) struct Queue {
-    items: VecDeque<Item>,
+    items: Batch,
     /// The buffer for the items that a runner takes out; kept to avoid allocations.
-    spare: VecDeque<Item>,
+    spare: Option<Batch>,
     /// Whether a thread is running this stream.
     running: bool,
     /// Whether the stream is on the dispatchers' list.
@@ -65,21 +68,27 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Moves the operations up to a sequence number to an empty batch. All that may run at once: with a lock
-    /// for each operation, the runner and the threads that submit would wait for each other.
-    fn take(&mut self, sequence: u64, batch: &mut VecDeque<Item>) {
-        match self.items.back() {
-            None => {}
-            Some(last) if last.sequence <= sequence => {
-                if batch.capacity() == 0 {
-                    std::mem::swap(&mut self.spare, batch);
-                }
-                std::mem::swap(&mut self.items, batch);
-            }
-            Some(_) => {
-                let count = self.items.partition_point(|item| item.sequence <= sequence);
-                batch.extend(self.items.drain(..count));
-            }
+    /// Takes out the operations up to a sequence number, if there are any. All that may run at once: with a
+    /// lock for each operation, the runner and the threads that submit would wait for each other.
+    fn take(&mut self, sequence: u64) -> Option<Batch> {
+        if self.items.front()?.sequence > sequence {
+            return None;
+        }
+        let mut batch = self.spare.take().unwrap_or_default();
+        if self.items.back()?.sequence <= sequence {
+            std::mem::swap(&mut self.items, &mut batch);
+        } else {
+            let count = self.items.partition_point(|item| item.sequence <= sequence);
+            batch.extend(self.items.drain(..count));
+        }
+        Some(batch)
+    }
+
+    /// Keeps the buffer of a batch that has run.
+    fn keep(&mut self, mut batch: Batch) {
+        if self.spare.is_none() && batch.capacity() <= KEPT {
+            batch.clear();
+            self.spare = Some(batch);
         }
     }
 }
@@ -116,8 +125,11 @@ impl Drop for AtOnce<'_> {
 
 /// What is left to do of an operation that its submitter has tried to run.
 enum Left {
-    /// To queue it, behind these points; `true` if the caller must wait for its end.
-    Queue(SmallVec<[Point; 1]>, bool),
+    /// To queue it.
+    Queue {
+        /// The caller must wait for its end.
+        must_end: bool,
+    },
     /// Nothing.
     Nothing(Submitted),
 }
@@ -142,7 +154,7 @@ pub(super) struct Run<'a> {
     sequence: u64,
     /// Operations taken out of the queue. They run where they are: moving one takes as long as running a
     /// small one.
-    batch: VecDeque<Item>,
+    batch: Option<Batch>,
     /// The index in `batch` of the operation to run next.
     next: usize,
     /// When that operation began to wait for other streams, for a profile.
@@ -153,8 +165,7 @@ impl<'a> Run<'a> {
     /// Makes the calling thread the runner of a stream that has none.
     fn begin(stream: Cow<'a, Arc<Stream>>, sequence: u64, mut queue: MutexGuard<'_, Queue>) -> Self {
         queue.running = true;
-        let mut batch = VecDeque::new();
-        queue.take(sequence, &mut batch);
+        let batch = queue.take(sequence);
         drop(queue);
         Run { stream, sequence, batch, next: 0, blocked: None }
     }
@@ -163,15 +174,15 @@ impl<'a> Run<'a> {
     /// thread has become that stream's runner, and must run it first.
     fn go_on(&mut self, turn: &Turn) -> Option<Run<'static>> {
         while self.refill(turn) {
-            while let Some(item) = self.batch.get_mut(self.next) {
-                while let Some(point) = item.after.last() {
+            while let Some(item) = self.batch.as_mut().and_then(|batch| batch.get_mut(self.next)) {
+                while let Some(point) = item.after.as_ref().and_then(|after| after.last()) {
                     if self.blocked.is_none() && profile::recorder().is_some() && !point.reached() {
                         self.blocked = Some(profile::now());
                     }
                     if let Some(first) = point.reach() {
                         return Some(first);
                     }
-                    item.after.pop();
+                    item.after.as_mut().and_then(|after| after.pop());
                 }
                 if let Some(from) = self.blocked.take()
                     && let Some(recorder) = profile::recorder()
@@ -213,18 +224,17 @@ impl<'a> Run<'a> {
     /// Takes operations out of the queue unless some are left. `false`: there are none, and the thread no
     /// longer runs the stream.
     fn refill(&mut self, turn: &Turn) -> bool {
-        if self.next < self.batch.len() {
+        if self.batch.as_ref().is_some_and(|batch| self.next < batch.len()) {
             return true;
         }
-        self.batch.clear();
         self.next = 0;
         let Run { stream, sequence, batch, .. } = self;
         let mut queue = lock(&stream.queue);
-        queue.take(*sequence, batch);
-        if batch.is_empty() {
-            if batch.capacity() <= KEPT {
-                std::mem::swap(&mut queue.spare, batch);
-            }
+        if let Some(done) = batch.take() {
+            queue.keep(done);
+        }
+        *batch = queue.take(*sequence);
+        if batch.is_none() {
             stream.rest(queue);
             return false;
         }
@@ -279,19 +289,25 @@ impl Stream {
     /// Submits an operation that no capture takes.
     #[inline(always)]
     fn submit_at_last(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<Submitted> {
-        match self.run_at_once(&mut operation, policy)? {
-            Left::Queue(after, must_end) => {
+        let mut after = SmallVec::new();
+        match self.run_at_once(&mut operation, &mut after, policy)? {
+            Left::Queue { must_end } => {
                 self.submit_later(operation, after, must_end).map(|()| Submitted::default())
             }
             Left::Nothing(submitted) => Ok(submitted),
         }
     }
 
-    /// Settles an operation, and runs it if it is brief and nothing is pending.
+    /// Settles an operation, and runs it if it is brief and nothing is pending. Adds the points that it must
+    /// wait for to `after`.
     #[inline]
-    fn run_at_once(self: &Arc<Self>, operation: &mut Operation, policy: Policy) -> Result<Left> {
-        let mut after = SmallVec::new();
-        if let Rest::Nothing(submitted) = operation.settle(self, &mut after)? {
+    fn run_at_once(
+        self: &Arc<Self>,
+        operation: &mut Operation,
+        after: &mut SmallVec<[Point; 1]>,
+        policy: Policy,
+    ) -> Result<Left> {
+        if let Rest::Nothing(submitted) = operation.settle(self, after)? {
             return Ok(Left::Nothing(submitted));
         }
         let must_end = operation.must_end(policy == Policy::Wait);
@@ -305,7 +321,7 @@ impl Stream {
             self.run_now(operation, &now)?;
             return Ok(Left::Nothing(Submitted::default()));
         }
-        Ok(Left::Queue(after, must_end))
+        Ok(Left::Queue { must_end })
     }
 
     /// Queues a settled operation.
@@ -400,6 +416,7 @@ impl Stream {
         let (sequence, list, many) = {
             let mut queue = lock(&self.queue);
             let sequence = self.next_sequence(&mut queue);
+            let after = (!after.is_empty()).then(|| Box::new(after));
             queue.items.push_back(Item { sequence, after, operation: Some(operation) });
             let list = !queue.listed && !queue.running;
             queue.listed |= list;

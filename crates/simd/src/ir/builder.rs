@@ -10,8 +10,8 @@ use wave::Ty;
 use super::constants::Long;
 use super::operand::Is;
 use super::{
-    Access, Argument, Bin, Block, Callee, Cast, Cmp, Effect, Elem, Fcmp, Global, Inst, Lanes, Likely, Module,
-    Name, Op, Operand, Order, Place, Rmw, Signature, Target, Type, Width,
+    Access, Argument, Bin, Block, Callee, Cast, Cmp, Effect, Elem, Fcmp, Global, Inst, Lanes, Likely,
+    LlvmModule, Name, Op, Operand, Order, Place, Rmw, Signature, Target, Type, Width,
 };
 
 /// The code of a function under construction.
@@ -47,7 +47,7 @@ pub struct Several {
 #[derive(Debug, Default)]
 pub struct Builder {
     /// The module so far: globals, constants and finished functions.
-    pub module: Module,
+    pub module: LlvmModule,
     /// The current function.
     pub body: Body,
     /// The source line for instructions that may fault; 0 for none.

@@ -94,7 +94,7 @@ pub struct Global {
 
 /// The module that is passed to LLVM.
 #[derive(Debug, Default)]
-pub struct Module {
+pub struct LlvmModule {
     /// Constants in memory, with unique names.
     pub globals: Vec<Global>,
     /// The functions with code.
@@ -103,7 +103,7 @@ pub struct Module {
     pub constants: Constants,
 }
 
-impl Module {
+impl LlvmModule {
     /// Adds a global unless one with its name exists.
     pub fn global(&mut self, global: Global) {
         if !self.globals.iter().any(|g| g.name == global.name) {

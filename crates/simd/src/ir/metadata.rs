@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-use super::Module;
+use super::LlvmModule;
 
 /// A function that has debug information of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,7 +125,7 @@ impl fmt::Display for Processor<'_> {
     }
 }
 
-impl Module {
+impl LlvmModule {
     /// Writes all metadata that the module's functions refer to.
     pub(super) fn metadata(&self, out: &mut String) {
         let mut define = |meta: Meta, what: fmt::Arguments<'_>| {

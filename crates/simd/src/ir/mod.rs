@@ -9,7 +9,7 @@
 //! - [`Builder`] appends instructions to the current function and numbers their results. It keeps masks as
 //!   words until an instruction needs the vector.
 //! - [`Place`] and [`Scope`] say where an instruction stands in the source.
-//! - [`Function`] and [`Module`] hold the result; [`Module::print`] writes it.
+//! - [`Function`] and [`LlvmModule`] hold the result; [`LlvmModule::print`] writes it.
 
 mod builder;
 mod constants;
@@ -26,7 +26,7 @@ mod tests;
 
 pub use builder::Builder;
 pub use constants::Constants;
-pub use function::{Attributes, Block, Function, Global, Initialiser, Module, Parameter};
+pub use function::{Attributes, Block, Function, Global, Initialiser, LlvmModule, Parameter};
 pub use inst::{
     Access, Argument, Bin, Callee, Cast, Cmp, Effect, Fcmp, Inst, Likely, Note, Op, Order, Rmw, Signature,
     Target,

@@ -8,7 +8,7 @@ use super::metadata::{FIRST, NOTHING, SECOND, UNROLLED};
 use super::operand::Is;
 use super::{
     Access, Argument, Bin, Block, Callee, Cast, Cmp, Elem, Fcmp, Function, Global, Initialiser, Inst, Likely,
-    Module, Name, Note, Op, Operand, Order, Processor, Rmw, Signature, Target, Type,
+    LlvmModule, Name, Note, Op, Operand, Order, Processor, Rmw, Signature, Target, Type,
 };
 
 impl fmt::Display for Name {
@@ -20,7 +20,7 @@ impl fmt::Display for Name {
     }
 }
 
-impl Module {
+impl LlvmModule {
     /// The module's text for a processor.
     pub fn print(&self, processor: &Processor<'_>) -> String {
         let mut out = String::new();
@@ -49,7 +49,7 @@ impl Module {
         out
     }
 
-    /// A function as [`Module::print`] writes it. Adds the declarations of the intrinsics that it calls to
+    /// A function as [`LlvmModule::print`] writes it. Adds the declarations of the intrinsics that it calls to
     /// `declared`.
     pub(super) fn function(&self, function: &Function, out: &mut String, declared: &mut BTreeSet<String>) {
         let a = function.attributes;

@@ -229,6 +229,7 @@ impl<'a> Unit<'a> {
             param_size: self.info.param_size,
             shared: self.info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect(),
             outlined_from: form.outlined,
+            by_lane: RefCell::default(),
             threads: RefCell::default(),
             defs,
             constants,

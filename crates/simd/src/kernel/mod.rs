@@ -9,6 +9,7 @@ mod ahead;
 mod aligned;
 mod atomic;
 mod begin;
+mod by_lane;
 pub mod cfg;
 mod compare;
 mod control;
@@ -219,6 +220,8 @@ pub struct Facts<'a> {
     shared: BTreeMap<u32, u64>,
     /// Minimum number of instructions of an outlined operation; `None` outlines nothing.
     outlined_from: Option<usize>,
+    /// What is known by lane: computed when it is asked for.
+    by_lane: RefCell<by_lane::ByLane>,
     /// What is known about each thread: computed when it is first asked for, since most kernels do without.
     threads: RefCell<Option<threads::Threads>>,
 }

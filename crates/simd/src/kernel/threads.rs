@@ -16,18 +16,21 @@ pub type Lanes = Vec<u64>;
 /// Values by thread of the block.
 type Values = BTreeMap<Value, Vec<u128>>;
 
-/// A special register of one thread, if it is known at compile time.
-fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3], width: Width) -> Option<u64> {
-    let (nx, ny) = (nx.max(1), ny.max(1));
+/// A special register of one thread, if it is known at compile time; of a block's shape only if that is given.
+pub fn special(reg: SReg, thread: u32, block: Option<[u32; 3]>, width: Width) -> Option<u64> {
     let lane = thread % width.lanes() as u32;
     let bit = 1u64 << lane;
+    let [nx, ny, nz] = block.unwrap_or_default().map(|n| n.max(1));
     let value = match reg {
+        SReg::TidX | SReg::TidY | SReg::TidZ | SReg::NtidX | SReg::NtidY | SReg::NtidZ if block.is_none() => {
+            return None;
+        }
         SReg::TidX => thread % nx,
         SReg::TidY => thread / nx % ny,
         SReg::TidZ => thread / nx / ny,
         SReg::NtidX => nx,
         SReg::NtidY => ny,
-        SReg::NtidZ => nz.max(1),
+        SReg::NtidZ => nz,
         SReg::LaneId => lane,
         SReg::LaneMaskEq => return Some(bit),
         SReg::LaneMaskLt => return Some(bit - 1),
@@ -59,7 +62,7 @@ impl Facts<'_> {
         if let Op::Special(reg) = inst.op {
             let width = self.spec.warp;
             let list: Option<Vec<u128>> =
-                (0..slots).map(|t| special(reg, t, self.spec.block, width).map(u128::from)).collect();
+                (0..slots).map(|t| special(reg, t, Some(self.spec.block), width).map(u128::from)).collect();
             return list.map(|l| vec![l]);
         }
         // Compiled code may round these differently.

@@ -196,12 +196,14 @@ impl Kernel<'_> {
     /// `shfl` by the manual's pseudo-code. An inactive lane provides no value: its reader keeps its own.
     fn shuffle(&mut self, inst: &Inst, mode: ShflMode) -> Result<()> {
         let v = self.vector(inst.args[0]);
-        let (b, c) = (self.constant(inst.args[1]), self.constant(inst.args[2]));
-        let (picked, inside, source) = match (b, c) {
-            (Some(b), Some(c)) => {
+        let known = [1, 2].map(|at| self.facts.by_lane(inst.args[at]));
+        let (picked, inside, source) = match known {
+            [Some(b), Some(c)] => {
                 let last = self.width().lanes() as u32 - 1;
-                let lanes: Vec<(u32, bool)> =
-                    (0..=last).map(|l| source_lane(mode, l, b & last, c, last)).collect();
+                let lanes: Vec<(u32, bool)> = (0..=last)
+                    .zip(b.iter().zip(c.iter()))
+                    .map(|(l, (&b, &c))| source_lane(mode, l, b as u32 & last, c as u32, last))
+                    .collect();
                 let picked = self.out.ir.shuffle(v, None, lanes.iter().map(|(s, _)| *s as usize));
                 let inside = self.out.ir.lanes(Ty::I1, |l| i64::from(lanes[l].1));
                 let source = self.out.ir.lanes(Ty::I32, |l| i64::from(lanes[l].0));
