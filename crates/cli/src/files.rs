@@ -271,7 +271,7 @@ fn become_like(file: &File, like: &Model, owner: Owner) -> io::Result<()> {
         mode &= 0o777;
         same_group = own.gid() == meta.gid() || fchown(file, None, Some(meta.gid())).is_ok();
     }
-    // With a list, the mode's bits of the group are the most that the list may give anybody.
+    // With an access control list, the mode's group bits are its mask.
     if let Some(list) = list
         && let Err(error) = set_list(file, list)
     {

@@ -17,8 +17,8 @@ mod table;
 
 /// A GPU driver for machines without the GPU.
 ///
-/// Unmodified programs that use the CUDA Driver API or HIP run on it; their kernels (PTX) are compiled to
-/// SIMD code for this machine's CPU.
+/// Unmodified programs that use the CUDA driver API, the CUDA runtime or HIP run on it; their kernels (PTX or
+/// AMD code) are compiled to SIMD code for this machine's CPU.
 #[derive(Parser)]
 #[command(name = "anywarp", version, max_term_width = 100, after_long_help = variables())]
 struct Cli {
@@ -68,7 +68,7 @@ fn variables() -> String {
         let meaning = table::wrapped(&row.plain_meaning(), "          ", 100);
         format!("  {}\n{meaning}\n", row.name)
     });
-    format!("Environment (`anywarp info` tells the values in force):\n{}", rows.collect::<String>())
+    format!("Environment (`anywarp info` shows the values in force):\n{}", rows.collect::<String>())
 }
 
 fn main() -> ExitCode {

@@ -734,7 +734,7 @@ impl Aligned {
         if self.0.is_empty() {
             return original;
         }
-        // SAFETY: the lines hold so many bytes, padded at the end.
+        // SAFETY: the lines hold this many bytes, padded at the end.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), self.1) }
     }
 }

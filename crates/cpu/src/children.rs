@@ -578,7 +578,7 @@ impl Item {
         match self {
             Item::Launch(shape, lines) => {
                 let size = module.kernels().get(shape.kernel).map_or(0, |kernel| kernel.param_size as usize);
-                // SAFETY: the lines hold at least so many bytes; any bytes are plain data.
+                // SAFETY: the lines hold at least `size` bytes; any bytes are plain data.
                 let params = unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), size) };
                 let launch = LaunchRequest {
                     kernel: shape.kernel,
@@ -627,7 +627,7 @@ impl Item {
     }
 }
 
-/// Does something to each row of so many bytes, within the time that is left.
+/// Does something to each row of `width` bytes, within the time that is left.
 fn by_rows(
     family: &Family,
     width: u64,

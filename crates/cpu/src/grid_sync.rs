@@ -1,4 +1,4 @@
-//! What a cooperative grid knows of the others of its launch, and where its groups meet: `struct mg_info` of
+//! The synchronisation state of a cooperative grid and of the other grids of its launch: `struct mg_info` of
 //! AMD's device library (ROCm-Device-Libs, `ockl/src/cg.cl`), to which a hidden argument points.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -62,7 +62,7 @@ pub(crate) struct Hostcalls {
 unsafe impl Sync for Hostcalls {}
 
 impl Hostcalls {
-    /// A buffer for about so many waves at once.
+    /// A buffer for about this many waves at once.
     pub fn new(waves: usize) -> Hostcalls {
         let packets = waves.clamp(*PACKETS.start(), *PACKETS.end()).next_power_of_two();
         let payloads = (FIRST + HEADER * packets).next_multiple_of(SLOT);

@@ -31,8 +31,7 @@ pub trait Backend: Send + Sync {
         Err("code that this backend does not know".to_owned())
     }
 
-    /// Whether a device of AMD's world runs a code object; of several, that with the highest number suits
-    /// best.
+    /// Whether an AMD device runs a code object; of several, the one with the highest number suits best.
     fn suits(&self, target: &str, object: &[u8]) -> Option<u32> {
         let _ = (target, object);
         None

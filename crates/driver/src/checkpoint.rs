@@ -1,4 +1,4 @@
-//! Locking and checkpointing of this process and of others.
+//! Locking and checkpointing of this process and of other processes.
 //!
 //! While a process is locked, its calls wait. Device memory is host memory, so a checkpoint copies nothing.
 

@@ -1,8 +1,8 @@
 //! The code in a container that suits a device.
 //!
 //! CUDA's functions take NVIDIA's containers ([`module::texts`]). HIP's take clang's bundles and AMD's code
-//! objects as well. A device of AMD's world runs the code objects of its instruction set, and prefers them to
-//! PTX. The other devices prefer PTX, and run the code objects of any instruction set.
+//! objects as well. An AMD device runs the code objects of its instruction set, and prefers them to PTX. The
+//! other devices prefer PTX, and run the code objects of any instruction set.
 
 use std::borrow::Cow;
 

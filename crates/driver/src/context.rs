@@ -400,7 +400,7 @@ impl Context {
         settle_streams(&self.busy_streams());
     }
 
-    /// The same for calls that go on only if there was nothing to wait for any more.
+    /// As [`Context::settle`], but fails if the wait was refused.
     ///
     /// # Errors
     /// [`Error::NotPermitted`]: the caller is a host function of one of the streams.
@@ -578,7 +578,7 @@ pub(crate) fn settle_all() {
     }
 }
 
-/// The same for calls that go on only if there was nothing to wait for any more.
+/// As [`settle_all`], but fails if a wait was refused.
 ///
 /// # Errors
 /// [`Error::NotPermitted`]: the caller is a host function of a stream.

@@ -59,8 +59,8 @@ impl Crew {
         }
     }
 
-    /// Whether a thread that watches may stop watching, because it has found work. If so, it is no longer
-    /// counted as free. `stall` is the caller's, for one watch.
+    /// Tries to leave the watchers because work was found; on success the thread no longer counts as free.
+    /// `stall` is the caller's local state, new for each watch.
     pub fn may_leave(&'static self, stall: &mut Stall, run: impl FnOnce() + Send + 'static) -> bool {
         if self.free.fetch_sub(1, Ordering::SeqCst) > 1 || self.threads.load(Ordering::SeqCst) < self.most {
             return true;

@@ -25,7 +25,7 @@ pub struct DeviceInfo {
     pub pci: (u32, u32, u32),
     /// Clock rate in kHz.
     pub clock_khz: u32,
-    /// The instruction set with its features, for a device of AMD's world: `gfx90a:sramecc+:xnack-`.
+    /// The instruction set with its features, for an AMD device: `gfx90a:sramecc+:xnack-`.
     pub amd_target: Option<String>,
     /// Attributes that differ from the table, by number.
     pub attributes: Vec<(i32, i32)>,

@@ -1,4 +1,4 @@
-//! Memory and semaphores of others, by file descriptor.
+//! Imported memory and semaphores, by file descriptor.
 //!
 //! External memory is a file that can be mapped: a memory file, or what `cuMemExportToShareableHandle`
 //! returned. A binary semaphore is an eventfd: a signal adds 1, a wait takes it. A timeline semaphore is a

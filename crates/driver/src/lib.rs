@@ -140,8 +140,8 @@ pub fn set_registered(registered: Registered) {
     let _ = REGISTERED.set(registered);
 }
 
-/// The devices of AMD's world, which a process of HIP has before the others: those that `ANYWARP_HIP_ARCH`
-/// names, or else one that runs the code that the program has registered.
+/// The AMD devices, which a HIP process lists first: those that `ANYWARP_HIP_ARCH` names, or else one that
+/// runs the code that the program has registered.
 fn amd_devices(backend: &dyn Backend, options: &Options) -> Vec<device::DeviceInfo> {
     if visible::interface() != visible::Interface::Hip {
         return Vec::new();

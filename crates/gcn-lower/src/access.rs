@@ -15,11 +15,11 @@ use crate::registers::{ACCUMULATORS, Reg, Registers};
 /// What an instruction does at its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Access {
-    /// Loads so many words.
+    /// Loads this many words.
     Load(u8),
     /// Loads a part of a word and extends it, with its sign or not, to a word or to half of one.
     Part(Ty, bool, Half),
-    /// Stores so many words.
+    /// Stores this many words.
     Store(u8),
     /// Stores a part of a word: the low one, or that of the upper half.
     StorePart(Ty, Half),
@@ -179,7 +179,7 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// The place so many bytes further on.
+    /// The place this many bytes further on.
     pub fn plus(self, bytes: i32) -> At {
         At { offset: self.offset.wrapping_add(bytes), ..self }
     }

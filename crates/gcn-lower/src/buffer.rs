@@ -109,7 +109,7 @@ impl Registers {
         Ok(self.checked(&begin, 0, bytes))
     }
 
-    /// The place so many bytes into an access, with the lanes for which it is in the buffer.
+    /// The place at a distance into an access, with the lanes for which it is in the buffer.
     fn checked(&mut self, begin: &Begin, distance: u32, bytes: u32) -> At {
         let length = self.constant(Ty::I64, u64::from(distance + bytes));
         let end = self.int(IntOp::Add, begin.bytes, length);

@@ -28,8 +28,8 @@ const VCC: u16 = 1000;
 /// Most addresses that a register may hold before they count as used.
 const MOST: usize = 16;
 
-/// Addresses in the object whose high half a register may hold, where ways through the code meet that wrote
-/// different ones.
+/// Addresses in the object whose high half a register may hold after paths have joined that wrote different
+/// ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Perhaps {
     These(BTreeSet<u64>),
@@ -91,8 +91,8 @@ impl Words {
         (2..4).all(|word| self.known.get(&(first + u16::from(word))) == Some(&Word::Scratch(word)))
     }
 
-    /// What is known here and there; whether that differs from what was known here. Addresses that are too
-    /// many to be followed go to `used`.
+    /// Intersects two states where paths join; returns whether this one changed. The addresses that a
+    /// register may hold are united; if they are too many to be tracked, they go to `used`.
     pub fn meet(&mut self, other: &Words, used: &mut BTreeSet<u64>) -> bool {
         let mut changed = self.carry.is_some() && self.carry != other.carry;
         if changed {

@@ -61,7 +61,7 @@ pub fn lower(object: &CodeObject<'_>, kernel: &Kernel) -> Result<Function, Vec<E
     entry::lower(object, kernel, code)
 }
 
-/// A function that runs an instruction alone, in waves of so many lanes.
+/// A function that runs an instruction alone, in waves of this many lanes.
 ///
 /// # Errors
 /// Why it cannot.

@@ -307,7 +307,7 @@ fn unsafe_read(data: &[i32], index: usize) -> i32 {
     unsafe { std::ptr::read_volatile(&data[index]) }
 }
 
-/// As a device of its own target, and on the device of PTX's world; by both engines.
+/// On an AMD device of its own target, and on the PTX device; by both engines.
 #[test]
 fn kernels_of_code_objects_run() {
     const NAME: &str = "kernels_of_code_objects_run";
@@ -395,7 +395,7 @@ fn a_kernel_that_cannot_run_is_told() {
     }
 }
 
-/// Of many kernels, which are lowered on demand, those that cannot run are told at load, too.
+/// Of many kernels, which are lowered on demand, those that cannot run are reported at load, too.
 #[test]
 fn many_kernels_are_lowered_on_demand() {
     const NAME: &str = "many_kernels_are_lowered_on_demand";
@@ -469,7 +469,7 @@ fn registered_code_decides_the_device() {
     assert_eq!((hip.hipLaunchKernel)(stub, d(1), d(8), params.as_ptr(), 0, 0), 0);
     assert_eq!((hip.hipDeviceSynchronize)(), 0);
     assert_eq!(*out, [6, 7, 8, 9, 6, 7, 8, 9]);
-    // Objects of AMD's world and PTX share the process.
+    // AMD code objects and PTX share the process.
     assert_eq!((hip.hipSetDevice)(1), 0);
     let ptx = module(&hip, ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n");
     launch(&hip, function(&hip, ptx, "k"), [1, 1, 1], [32, 1, 1], 0, &[]);

@@ -21,7 +21,7 @@ fn every_function_says_that_there_is_no_device() {
         unsafe {
             let count = front.get::<One>(b"hipGetDeviceCount\0").expect("a function");
             assert_eq!(count(&raw mut place), NO_DEVICE);
-            assert_eq!(place as u32, 0, "the count is told all the same");
+            assert_eq!(place as u32, 0, "the count is reported all the same");
             for name in ["hipGetDevice", "hipStreamCreate", "hipEventCreate"] {
                 let function = front.get::<One>(name.as_bytes()).expect("a function");
                 assert_eq!(function(&raw mut place), NO_DEVICE, "{name}");

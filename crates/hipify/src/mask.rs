@@ -109,7 +109,7 @@ impl Masks {
         self.read_nested(source, tokens, 8)
     }
 
-    /// Same, looking into so many brackets.
+    /// As above, to this depth of brackets.
     fn read_nested(&self, source: &Source<'_>, tokens: &Range<usize>, depth: usize) -> Lanes {
         let Some(depth) = depth.checked_sub(1) else { return Lanes::Unknown };
         let (first, length) = (tokens.start, tokens.len());

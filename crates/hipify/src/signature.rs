@@ -1,5 +1,5 @@
-//! Functions whose signature depends on CUDA's release: which one a call means is told by the number of its
-//! arguments and, where that does not suffice, by what the arguments are.
+//! Functions whose signature depends on CUDA's release: which one a call means follows from the number of its
+//! arguments and, where that does not suffice, from what the arguments are.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;

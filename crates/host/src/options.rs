@@ -1,8 +1,8 @@
 //! Environment variables that users can set.
 //!
 //! Each variable is a row of one table. The row gives a field of [`Options`], its default, its parser, and
-//! the text that describes it in the field's documentation, in README.md and in `anywarp --help`. The options
-//! are read once, when the driver is initialised or the command starts, and passed on from there.
+//! the text that describes it in the field's documentation, in docs/commands.md and in `anywarp --help`. The
+//! options are read once, when the driver is initialised or the command starts, and passed on from there.
 //!
 //! A user runs a setuid program with more rights than their own, but controls its environment. In such a
 //! process (the kernel sets `AT_SECURE`) variables that name a file, a folder or a library are ignored.
@@ -168,9 +168,8 @@ options! {
     memory: Option<u64> = None, "ANYWARP_MEMORY", Setting, value::size,
         |options| Some(options.memory.map_or("the machine's".into(), value::size_text));
 
-    /// the devices of AMD's world that a HIP process has before the others, as a list such as
-    /// `gfx906,gfx90a:xnack+`; by default one that runs the AMD code that the program was built with, if it
-    /// was built without PTX
+    /// the AMD devices of a HIP process, listed first, such as `gfx906,gfx90a:xnack+`; by default one that
+    /// runs the AMD code that the program was built with, if it was built without PTX
     hip_arch: Option<String> = None, "ANYWARP_HIP_ARCH", Setting, text;
 
     /// `amd` (the default): a HIP call that finds an empty context stack pushes the primary context;

@@ -4,8 +4,8 @@
 //! a hash of the case's name decides which of them runs it. Compiling a kernel takes ten times as long as
 //! interpreting it, though: there the interpreter runs every case, and compiled code the [`PART`]th of them
 //! that the hash selects. Tests that iterate over numbers (random texts, seeds) or files use fewer. With
-//! `ANYWARP_TEST_LONG=1`, as in `.ci/run`, all tests run all cases. Where a case can be compiled in many ways
-//! (targets, levels), they then take a third of the ways by turns; with `ANYWARP_TEST_LONG=all`, all of them.
+//! `ANYWARP_TEST_LONG=1`, as in `.ci/run`, all tests run all cases. A case that can be compiled in many ways
+//! (targets, levels) then runs in a third of them, chosen by the hash; with `ANYWARP_TEST_LONG=all`, in all.
 
 use std::sync::LazyLock;
 

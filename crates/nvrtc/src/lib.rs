@@ -3,8 +3,8 @@
 //! that on the way; so both functions that hand out machine code hand out the PTX here.
 //!
 //! Programs that are linked with NVRTC find the functions of this library first. Programs that open NVRTC
-//! look its functions up by `dlsym`, so the library has a `dlsym` as well, which gives such a lookup a
-//! function of ours and passes all others on. By it, Python's modules of the CUDA runtime get ours, too.
+//! look its functions up with `dlsym`, so the library also overrides `dlsym`: NVRTC look-ups return our
+//! function, others are forwarded. Python's modules of the CUDA runtime get our functions the same way.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
 mod lookup;

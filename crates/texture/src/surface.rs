@@ -77,7 +77,7 @@ pub fn run(
     let (mut outside, mut misaligned) = (0u32, 0u32);
     for lane in lanes(mask) {
         let address = match place(access, descriptor, args, lane, bytes) {
-            // What has no memory reads as 0 and drops writes, like what is outside.
+            // Unmapped tiles read as 0 and ignore writes, like texels outside.
             Where::At(address) => descriptor.is_mapped(address).then_some(address),
             Where::Nowhere => None,
             Where::Outside => {

@@ -61,7 +61,7 @@ pub struct Shape {
     pub hostcalls: u64,
     /// The address of the memory for `malloc`; 0 if no kernel asks for it.
     pub heap: u64,
-    /// The address of what a cooperative grid knows of others; 0 for other launches.
+    /// The address of a cooperative grid's state for synchronisation; 0 for other launches.
     pub grid_sync: u64,
     /// The address of the counters; 0 if the kernel does not count.
     pub counters: u64,

@@ -18,7 +18,7 @@ mod child;
 mod report;
 mod trace;
 
-/// Run a program with Anywarp's driver and tell where its time goes
+/// Run a program with Anywarp's driver and report where its time goes
 ///
 /// When the program has ended, a table on standard error tells by kernel how often it was launched and how
 /// long it ran, and the same for copies and fills, and for ranges that the program names by NVTX. Programs

@@ -102,7 +102,7 @@ fn info_names_variables_that_it_does_not_know() {
     assert!(info["unknown"].as_array().is_some_and(|all| all.contains(&"ANYWARP_WORKER".into())));
 }
 
-/// The memory of devices is that of a program under the same limits, and the reason is told.
+/// The memory of devices is that of a program under the same limits, and the reason is reported.
 #[test]
 fn info_follows_the_limits_of_the_process() {
     for (limit, what) in [("-v 4000000", "(ulimit -v)"), ("-d 1000000", "(ulimit -d)")] {

@@ -120,7 +120,7 @@ fn programs_of_hip_and_of_the_runtime() {
     check(&runtime, &[], "add", 2);
 }
 
-/// However a program ends, what it did before is told.
+/// However a program ends, what it did before is reported.
 #[test]
 fn a_program_may_end_in_any_way() {
     let folder = Folder::new("prof-ends");
@@ -281,7 +281,7 @@ fn a_folder_must_be_private() {
     assert_eq!(names(), 1);
 }
 
-/// What a program names by NVTX is told beside what its driver did.
+/// Ranges and marks of NVTX are reported beside the driver's work.
 #[test]
 fn ranges_and_marks_of_the_program() {
     let folder = Folder::new("prof-nvtx");

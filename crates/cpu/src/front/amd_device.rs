@@ -1,4 +1,4 @@
-//! Devices of AMD's world: what they run, and what they report of the hardware that they stand for.
+//! AMD devices: what they run, and what they report of the hardware that they stand for.
 
 use driver::device::{DeviceInfo, attribute};
 use gcn::isa::Decoder;

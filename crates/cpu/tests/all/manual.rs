@@ -107,7 +107,7 @@ fn count(some: usize, all: usize, why: &str) -> String {
     }
 }
 
-/// The document, where all rows are written again for which `kept` has no text; it gets the row's first cell
+/// Renders the document. Rows for which `kept` returns no text are regenerated; it gets the row's first cell
 /// and the number of lines before it.
 fn document<'a>(kept: impl Fn(&str, usize) -> Option<&'a str>) -> String {
     let recorded = recorded::instructions();

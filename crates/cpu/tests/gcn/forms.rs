@@ -27,13 +27,12 @@ const TARGETS: &[(&str, &str, u32)] = &[
 
 const INTRODUCTION: &str = "# AMD instructions that are lowered
 
-Which of the instructions that [gcn.md](gcn.md) lists `crates/gcn-lower` lowers to wave IR, accesses of
-memory apart that are none of images.
-`UPDATE_EXPECT=1 cargo test -p cpu --test gcn forms` writes this file: each form is encoded with plain
-registers, decoded and lowered. Branches, the end of a program and its place belong to the lowering of whole
-kernels and are not listed. `crates/gcn-lower/tables/` says what the instructions compute, and
-`crates/cpu/tests/gcn` compares those of gfx906, and the later ones of other targets, with models: `values.rs`
-what lanes compute, `matrices.rs` products of matrices, `images.rs` what is read of images.
+The instructions of [gcn.md](gcn.md) that `crates/gcn-lower` lowers to wave IR. Memory accesses are left out,
+except image instructions. `UPDATE_EXPECT=1 cargo test -p cpu --test gcn forms` writes this file: each form is
+encoded with plain registers, decoded and lowered. Branches, the end of a program and the program counter
+belong to the lowering of whole kernels and are not listed. `crates/gcn-lower/tables/` says what the
+instructions compute. `crates/cpu/tests/gcn` compares those of gfx906, and the ones that other targets add,
+with models: `values.rs` what lanes compute, `matrices.rs` matrix products, `images.rs` image reads.
 
 A form is the name with its encoding's ending: `_sdwa` for parts of registers, `_dpp` for data of other lanes.
 ";
@@ -67,7 +66,7 @@ fn put(bits: &mut u128, field: &Field, mut value: u128) {
     }
 }
 
-/// What sources are, by turns until the decoder takes one: VGPRs, SGPRs, constants.
+/// Kinds of sources, tried in order until the decoder takes one: VGPRs, SGPRs, constants.
 const SOURCES: [u128; 3] = [0x104, 4, 0x81];
 
 /// The value of a field.

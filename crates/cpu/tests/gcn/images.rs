@@ -19,7 +19,7 @@ const IN: usize = 20;
 const HEAD: usize = 16;
 /// Forms in a kernel.
 const EACH: usize = 24;
-/// Active lanes of the forms, by turns.
+/// Active lanes; the forms alternate between these.
 const EXEC: [u64; 2] = [u64::MAX, 0xaaaa_5555_f0f0_0ff1];
 /// What the result's registers hold before.
 const OLD: u32 = 0x40e0_0000;
@@ -481,7 +481,7 @@ fn images_are_read_as_the_documents_say() {
             *counts.entry(target).or_insert(0) += forms.len();
             forms.retain(|form| turn.takes(&form.operation.name));
             for (number, image) in images(shape).iter().enumerate() {
-                // Each form on all images; those of arrays and volumes on one that is chosen by turns.
+                // Each form on all images; those of arrays and volumes on one of them in rotation.
                 for (part, forms) in forms.chunks(EACH).enumerate() {
                     let engines = if long() || part % 3 == number { ENGINES } else { &ENGINES[..1] };
                     if shape == Shape::D2 || part % 3 == number {

@@ -21,7 +21,7 @@ const EACH: usize = 24;
 const VCC: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Subnormal floats are kept.
 const KEPT: &str = ".amdhsa_float_denorm_mode_32 3";
-/// Active lanes of the forms, by turns.
+/// Active lanes; the forms alternate among these.
 const EXEC: [u64; 3] = [u64::MAX, 0xaaaa_5555_f0f0_0ff1, 0];
 
 struct Random(u64);

@@ -66,8 +66,8 @@ impl Elem {
         }
     }
 
-    /// Whether two encoded values are equal, or floats that differ by at most so many units in the last
-    /// place. All NaNs are equal then, and zeros.
+    /// Whether two encoded values are equal, or floats that differ by at most this many units in the
+    /// last place. All NaNs are equal then, and zeros.
     fn near(self, a: &[u8], b: &[u8], units: Option<u64>) -> bool {
         let Some(units) = units.filter(|_| a != b && matches!(self, Elem::F32 | Elem::F64)) else {
             return a == b;

@@ -126,7 +126,7 @@ fn run(name: &str, module: &Module, run: &Run, workers: &[Workers]) -> Result<()
         let (target, forced) = (Target::native(), Forced { per_lane, ..Forced::default() });
         let code = CodeKey { spec, target: &target, forced: &forced };
         let request = Request { module, kernel, unit: [0; 32], code, llvm: &Search::default() };
-        // What lanes that wait for each other are put in blocks for is no longer SSA.
+        // After `meetings` the IR is no longer SSA.
         let stages = simd::stages(&request).map_err(|e| e.to_string())?;
         for (name, func) in stages.into_iter().filter(|(name, _)| *name != "meetings") {
             let code = interpreter(module, kernel, func).map_err(|e| format!("after {name}: {e}"))?;

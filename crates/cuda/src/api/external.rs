@@ -1,4 +1,4 @@
-//! Memory and semaphores of others, by file descriptor. Other kinds of handles are refused by name.
+//! Imported memory and semaphores, by file descriptor. Other kinds of handles are refused by name.
 
 use std::sync::Arc;
 

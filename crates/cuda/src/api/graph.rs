@@ -327,10 +327,10 @@ api! {
     Live Legal fn cuGraphKernelNodeSetAttribute(handle: Handle, number: u32, value: In<[u64; 8]>) {
         graph::check_kind(handle, Kind::Kernel)?;
         let given = value.get()?;
-        let told = change_kernel(handle, |kernel| node::set_attribute(kernel, number, given))?;
-        if let Some(told) = told {
+        let reported = change_kernel(handle, |kernel| node::set_attribute(kernel, number, given))?;
+        if let Some(reported) = reported {
             // The manual's parameter is constant, but the handle is returned in it.
-            Out::at(value.address()).set(told);
+            Out::at(value.address()).set(reported);
         }
         Ok(())
     }

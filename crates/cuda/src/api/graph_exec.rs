@@ -97,7 +97,7 @@ fn instantiate_with_params(
     outcome.map_err(|refusal| refusal.error)
 }
 
-/// Updates an executable graph; returns what the program is told.
+/// Updates an executable graph; returns what is reported to the program.
 fn update_from(handle: Handle, graph: Handle) -> (UpdateInfo, Result<()>) {
     let objects = exec::get(handle).and_then(|exec| Ok((exec, graph::get(graph)?)));
     match objects {
@@ -188,8 +188,8 @@ api! {
     }
 
     Live Legal fn cuGraphExecUpdate_v2(handle: Handle, graph: Handle, info: Out<UpdateInfo>) {
-        let (told, outcome) = update_from(handle, graph);
-        info.set(told);
+        let (reported, outcome) = update_from(handle, graph);
+        info.set(reported);
         outcome
     }
 

@@ -194,15 +194,15 @@ pub(super) fn kernel(params: &KernelParams, attributes: &Attributes) -> Result<W
 /// The parameters of a kernel node.
 pub(super) fn kernel_params(kernel: &Kernel) -> KernelParams {
     let config = kernel.launch.config();
-    let told = if kernel.told().is_empty() { 0 } else { kernel.told().as_ptr() as u64 };
+    let reported = if kernel.reported().is_empty() { 0 } else { kernel.reported().as_ptr() as u64 };
     let named = kernel.name.context;
     KernelParams {
         function: kernel.name.function,
         grid: config.grid,
         block: config.block,
         shared: config.dynamic_shared,
-        params: if kernel.name.packed.is_none() { told } else { 0 },
-        extra: if kernel.name.packed.is_some() { told } else { 0 },
+        params: if kernel.name.packed.is_none() { reported } else { 0 },
+        extra: if kernel.name.packed.is_some() { reported } else { 0 },
         kernel: kernel.name.kernel,
         context: if named == 0 { kernel.launch.function().module.context.handle } else { named },
     }
@@ -277,11 +277,11 @@ pub(super) fn batch(params: &BatchParams) -> Result<Work> {
 }
 
 pub(super) fn batch_params(batch: &Batch) -> BatchParams {
-    let told = batch.told(described_step);
+    let reported = batch.reported(described_step);
     BatchParams {
         context: batch.context,
-        count: told.len() as u32,
-        operations: told.as_ptr() as u64,
+        count: reported.len() as u32,
+        operations: reported.as_ptr() as u64,
         flags: 0,
     }
 }
@@ -527,14 +527,14 @@ pub(super) fn semaphore_params(semaphores: &Semaphores, signal: bool) -> Result<
     if semaphores.signals() != signal {
         return Err(Error::InvalidValue);
     }
-    let told = semaphores.told(|value| {
+    let reported = semaphores.reported(|value| {
         let mut words = [0; 18];
         words[0] = value;
         words
     });
     Ok(SemaphoreParams {
-        list: told.handles.as_ptr() as u64,
-        uses: told.parameters.as_ptr() as u64,
-        count: told.handles.len() as u32,
+        list: reported.handles.as_ptr() as u64,
+        uses: reported.parameters.as_ptr() as u64,
+        count: reported.handles.len() as u32,
     })
 }

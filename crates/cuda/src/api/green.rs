@@ -98,15 +98,15 @@ fn unsaid(part: Resource) -> DevResource {
     DevResource { smallest_part: 0, scheduled_together: 0, ..part.into() }
 }
 
-/// Writes the parts and the rest of a split as `told` describes each.
+/// Writes the parts and the rest of a split as `describe` says.
 fn give_split(
     parts: Out<DevResource>,
     rest: Out<DevResource>,
     split: &Split,
-    told: impl Fn(Resource) -> DevResource,
+    describe: impl Fn(Resource) -> DevResource,
 ) {
-    parts.set_all(&split.parts.iter().map(|part| told(*part)).collect::<Vec<_>>());
-    rest.set(split.rest.map_or(DevResource::NONE, told));
+    parts.set_all(&split.parts.iter().map(|part| describe(*part)).collect::<Vec<_>>());
+    rest.set(split.rest.map_or(DevResource::NONE, describe));
 }
 
 fn device_of(ordinal: u32) -> Result<Arc<Device>> {

@@ -330,7 +330,7 @@ fn instantiation_has_flags_and_says_what_is_wrong() {
         let name = "cuGraphInstantiateWithFlags";
         let mut told = [0u64; 4];
         // As recorded: uploads need parameters, automatic frees and launches from devices exclude each other,
-        // and neither uploads nor priorities are told.
+        // and neither uploads nor priorities are reported.
         for asked in 0..=32u64 {
             let known = asked < 16 && asked & 5 != 5;
             let status = if known && asked & 2 == 0 { 0 } else { INVALID_VALUE };

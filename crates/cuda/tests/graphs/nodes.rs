@@ -53,7 +53,7 @@ fn kernels_with_every_way_to_give_parameters() {
         assert_eq!(got[8], kit.context);
         kit.ok("cuGraphKernelNodeSetParams_v2", &[node, at(&mut got)]);
         kit.ok("cuGraphKernelNodeGetParams_v2", &[node, at(&mut got)]);
-        // Parameters in a buffer are told as such, and those of a clone are its own.
+        // Parameters in a buffer are reported as such, and those of a clone are its own.
         let clone = kit.made("cuGraphClone", &[graph]);
         let (mut buffered, mut cloned) = ([0u64; 9], [0u64; 9]);
         kit.ok("cuGraphKernelNodeGetParams_v2", &[packed, at(&mut buffered)]);

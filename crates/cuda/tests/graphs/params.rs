@@ -5,7 +5,7 @@ use super::kit::*;
 use crate::by_name::at;
 use crate::by_name::status::INVALID_VALUE;
 
-/// Parameters of a kernel node that adds 1 to a word with so many blocks.
+/// Parameters of a kernel node that adds 1 to a word with this many blocks.
 fn blocks<T>(kit: &Kit, word: u64, blocks: u32, use_it: impl FnOnce(&mut Params) -> T) -> T {
     kit.with_kernel("add", &[word, 1], |params| {
         params[3] = wide(blocks, 1);

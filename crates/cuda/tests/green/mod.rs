@@ -24,7 +24,7 @@ fn whole(cuda: Library) -> Resource {
     resource
 }
 
-/// A green context with so many multiprocessors; its handle and its context's.
+/// A green context with `count` multiprocessors; its handle and its context's.
 fn green(cuda: Library, count: u64) -> (u64, u64) {
     let (mut all, mut part, mut groups) = (whole(cuda), [0u32; 36], 1u32);
     cuda.ok("cuDevSmResourceSplitByCount", &[at(&mut part), at(&mut groups), at(&mut all), 0, EACH, count]);

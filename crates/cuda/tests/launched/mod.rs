@@ -151,7 +151,7 @@ impl Kit {
         step
     }
 
-    /// Fills a list: so many runs of the step launch all of these.
+    /// Fills a list: each of the next `runs` runs of the step launches all of these.
     fn fill(&self, list: P, runs: u64, launches: &[(u64, u64)]) {
         let cuda = &self.cuda;
         let mut words = vec![runs, launches.len() as u64];
@@ -175,8 +175,8 @@ impl Kit {
     }
 }
 
-/// A graph is complete when all is that it has launched to be forgotten; then tail launches run, those of the
-/// first before the second.
+/// A graph is complete when its fire-and-forget launches are complete. Then its tail launches run in order,
+/// each with its own tail launches before the next.
 fn order() {
     let kit = Kit::new();
     let cuda = &kit.cuda;
@@ -268,7 +268,7 @@ fn refusals() {
         ran.sort_unstable();
         assert_eq!(ran, [5].into_iter().chain(100..220).chain([refused]).collect::<Vec<_>>());
     }
-    // A graph that is forgotten counts among its siblings, not among what it forgets.
+    // A fire-and-forget graph counts among its siblings, not among its own launches.
     let (middle, inside) = (kit.device_graph(6), kit.device_graph(7));
     kit.fill(outer.list, 1, &[(middle.exec, FORGET)]);
     let mut launches = all(&graphs[..120], SIBLING);
@@ -289,7 +289,7 @@ fn refusals() {
     assert_eq!(kit.run(outer.exec), [5, refused].into_iter().chain(100..355).collect::<Vec<_>>());
 }
 
-/// Graphs that are forgotten nest more deeply than one thread's stack allows.
+/// Fire-and-forget graphs nest more deeply than one thread's stack allows.
 fn depth() {
     let kit = Kit::new();
     let graphs: Vec<_> = (0..500).map(|n| kit.device_graph(n)).collect();
@@ -327,7 +327,7 @@ fn uploads() {
     assert_eq!(kit.run(outer.exec), [5, 1]);
 }
 
-/// A kernel may wait for a graph that it has launched to be forgotten or as a sibling.
+/// A kernel may wait for a graph that it has launched as fire-and-forget or as a sibling.
 fn waits() {
     let kit = Kit::new();
     let cuda = &kit.cuda;

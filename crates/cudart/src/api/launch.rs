@@ -23,7 +23,8 @@ const GRID: [u32; 3] = [5, 6, 7];
 const THREADS: u32 = 1;
 
 /// The error of a launch that the driver calls invalid: that of its configuration, if the device could not
-/// run a grid or a block like that. From version 13 on, launches no longer tell (recorded on an H200).
+/// run a grid or a block like that. From version 13 on, launches no longer distinguish this (recorded on an
+/// H200).
 #[cold]
 fn refused(error: Error, grid: Dim3, block: Dim3) -> Error {
     let limit = |number| {

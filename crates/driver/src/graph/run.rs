@@ -228,7 +228,7 @@ impl Job {
     }
 }
 
-/// Runs a part of a graph for another thread, which is told of a panic by an error.
+/// Runs a part of a graph for another thread; a panic is reported to that thread as an error.
 pub(super) fn guarded(run: impl FnOnce() -> Result<()>) -> Result<()> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(Error::Unknown))
 }

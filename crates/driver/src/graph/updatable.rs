@@ -110,7 +110,7 @@ impl Updatable {
         Ok(())
     }
 
-    /// Whether the parameters have so many bytes at an offset.
+    /// Whether the parameters have this many bytes at an offset.
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: they end before.

@@ -78,12 +78,12 @@ pub struct Kernel {
     pub attributes: BTreeMap<u32, [u64; 8]>,
     /// How kernels update it, if they may.
     pub updatable: Option<Arc<Updatable>>,
-    /// What programs that ask are told of the parameters in `launch`.
-    told: OnceLock<Box<[u64]>>,
+    /// The parameters in `launch` as queries report them.
+    reported: OnceLock<Box<[u64]>>,
 }
 
 impl Clone for Kernel {
-    /// What programs are told of the parameters lies in the node, so the copy has its own.
+    /// The reported parameters are stored in the node; a clone needs its own.
     fn clone(&self) -> Self {
         let updatable = self.updatable.clone();
         Kernel { updatable, ..Kernel::new(self.launch.clone(), self.name, self.attributes.clone()) }
@@ -133,20 +133,20 @@ pub struct Batch {
     pub steps: Arc<[WordOperation]>,
     /// The context given for it.
     pub context: Handle,
-    /// The operations as a program describes them, for programs that ask.
-    told: OnceLock<Box<[[u64; 6]]>>,
+    /// The operations in the layout of the program's interface, as queries report them.
+    reported: OnceLock<Box<[[u64; 6]]>>,
 }
 
 impl Batch {
     /// A node of these operations.
     pub fn new(steps: Arc<[WordOperation]>, context: Handle) -> Self {
-        Batch { steps, context, told: OnceLock::new() }
+        Batch { steps, context, reported: OnceLock::new() }
     }
 
-    /// The operations as a program describes them. They lie in the node and are valid until it is changed or
-    /// destroyed.
-    pub fn told(&self, describe: impl Fn(&WordOperation) -> [u64; 6]) -> &[[u64; 6]] {
-        self.told.get_or_init(|| self.steps.iter().map(describe).collect())
+    /// The operations in the layout of the program's interface. They are stored in the node and valid until
+    /// it is changed or destroyed.
+    pub fn reported(&self, describe: impl Fn(&WordOperation) -> [u64; 6]) -> &[[u64; 6]] {
+        self.reported.get_or_init(|| self.steps.iter().map(describe).collect())
     }
 }
 
@@ -155,11 +155,11 @@ impl Batch {
 pub struct Semaphores {
     steps: Arc<[WordOperation]>,
     signals: bool,
-    told: OnceLock<Arc<Told>>,
+    reported: OnceLock<Arc<Reported>>,
 }
 
-/// What a program is told about a node of semaphores.
-pub struct Told {
+/// What queries report about a node of semaphores.
+pub struct Reported {
     /// The handles.
     pub handles: Vec<Handle>,
     /// The parameters of each, in the layout of the program's interface.
@@ -169,7 +169,7 @@ pub struct Told {
 impl Semaphores {
     /// A node of these steps: all of them signals, or all of them waits. There may be none.
     pub fn new(steps: Arc<[WordOperation]>, signals: bool) -> Self {
-        Semaphores { steps, signals, told: OnceLock::new() }
+        Semaphores { steps, signals, reported: OnceLock::new() }
     }
 
     /// Whether it signals.
@@ -182,10 +182,10 @@ impl Semaphores {
         self.steps.len()
     }
 
-    /// What a program is told, with each value in the layout of its interface. It is valid until the node is
-    /// changed or destroyed.
-    pub fn told(&self, describe: impl Fn(u64) -> [u64; 18]) -> &Told {
-        self.told.get_or_init(|| {
+    /// What queries report, with each value in the layout of the program's interface. It is valid until the
+    /// node is changed or destroyed.
+    pub fn reported(&self, describe: impl Fn(u64) -> [u64; 18]) -> &Reported {
+        self.reported.get_or_init(|| {
             let uses = self.steps.iter().filter_map(|step| match step {
                 WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) => {
                     Some((semaphore.handle(), describe(*value)))
@@ -193,7 +193,7 @@ impl Semaphores {
                 _ => None,
             });
             let (handles, parameters) = uses.unzip();
-            Arc::new(Told { handles, parameters })
+            Arc::new(Reported { handles, parameters })
         })
     }
 }
@@ -201,7 +201,7 @@ impl Semaphores {
 impl Kernel {
     /// A node with a launch that has passed [`check`](crate::launch::check).
     pub fn new(launch: Prepared, name: Name, attributes: BTreeMap<u32, [u64; 8]>) -> Self {
-        Kernel { launch, name, attributes, updatable: None, told: OnceLock::new() }
+        Kernel { launch, name, attributes, updatable: None, reported: OnceLock::new() }
     }
 
     /// Lets kernels update the node, under a new handle.
@@ -213,10 +213,10 @@ impl Kernel {
 
     /// The addresses of the parameters, or, if the program gave one buffer, the list that describes it:
     /// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its address, `CU_LAUNCH_PARAM_BUFFER_SIZE` and the address of its
-    /// size, `CU_LAUNCH_PARAM_END`, the size. They lie in the node and are valid until it is changed or
+    /// size, `CU_LAUNCH_PARAM_END`, the size. They are stored in the node and valid until it is changed or
     /// destroyed.
-    pub fn told(&self) -> &[u64] {
-        self.told.get_or_init(|| {
+    pub fn reported(&self) -> &[u64] {
+        self.reported.get_or_init(|| {
             let bytes = self.launch.params().bytes().as_ptr() as u64;
             if let Some(size) = self.name.packed {
                 let mut list = Box::new([1, bytes, 2, 0, 0, size as u64]);

@@ -469,7 +469,7 @@ fn insert_mipmap(
 /// gaps.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: no such shape, or it does not have so many levels.
+/// [`Error::InvalidValue`]: no such shape, or it cannot have this many levels.
 pub fn external_size(descriptor: Descriptor, levels: u32) -> Result<u64> {
     let format = descriptor.check()?;
     let several = planar::planes(&descriptor)?.is_some();

@@ -1,6 +1,6 @@
 //! Managed memory: advice and prefetches.
 //!
-//! All memory is host memory, so nothing moves. The driver only records what it is told, for queries.
+//! All memory is host memory, so nothing moves. The driver only records advice and locations, for queries.
 
 use std::collections::BTreeMap;
 

@@ -68,8 +68,8 @@ pub(super) struct Part {
     capture: Arc<Capture>,
     /// What the stream's next node depends on.
     next: Vec<Dependency>,
-    /// The nodes and edges that a program was last told; it was given their address.
-    told: (Vec<Handle>, Vec<[u8; 8]>),
+    /// The nodes and edges that were last reported to the program, which has their addresses.
+    reported: (Vec<Handle>, Vec<[u8; 8]>),
 }
 
 /// What became of an operation that may have been captured.
@@ -291,7 +291,7 @@ impl Stream {
         });
         ACTIVE.fetch_add(1, Ordering::SeqCst);
         lock(&CAPTURES).push(Arc::clone(&capture));
-        *own = Some(Part { capture, next, told: Default::default() });
+        *own = Some(Part { capture, next, reported: Default::default() });
         Ok(())
     }
 
@@ -354,13 +354,13 @@ impl Stream {
         Ok(own.as_mut().map(|part| {
             let nodes = part.next.iter().map(|one| one.0).collect();
             let edges = part.next.iter().map(|(_, edge)| edge.bytes()).collect();
-            part.told = (nodes, edges);
+            part.reported = (nodes, edges);
             Info {
                 valid: !part.capture.is_invalid(),
                 capture: Arc::clone(&part.capture),
                 plain: part.next.iter().all(|(_, edge)| edge.is_default()),
-                nodes: (address(&part.told.0), part.told.0.len()),
-                edges: address(&part.told.1),
+                nodes: (address(&part.reported.0), part.reported.0.len()),
+                edges: address(&part.reported.1),
             }
         }))
     }
@@ -492,7 +492,7 @@ impl Stream {
             return Err(Error::StreamCaptureInvalidated);
         }
         lock(&capture.streams).push(Arc::clone(self));
-        *own = Some(Part { capture, next: reached, told: Default::default() });
+        *own = Some(Part { capture, next: reached, reported: Default::default() });
         Ok(())
     }
 

@@ -246,7 +246,7 @@ impl Stream {
         self.context.upgrade().ok_or(Error::ContextIsDestroyed)
     }
 
-    /// Fails if work of the context has failed: what waits in its streams then ends.
+    /// Fails if work of the context has failed; waiting operations then stop waiting.
     pub(crate) fn go_on(&self) -> Result<()> {
         if self.life.faulted.load(Ordering::Acquire) { Err(Error::Unknown) } else { Ok(()) }
     }

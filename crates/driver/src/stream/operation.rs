@@ -1,8 +1,8 @@
 //! Stream operations as values.
 //!
 //! An [`Operation`] holds a program's request and keeps alive what it uses: functions, events, allocations,
-//! arrays. It can be stored and submitted any number of times ([`Stream::submit`]). State of the environment
-//! is looked up at each submission: the bindings of texture references, the limits and the state of the
+//! arrays. It can be stored and submitted any number of times ([`Stream::submit`]). Surrounding state is
+//! looked up at each submission: the bindings of texture references, the limits and the state of the
 //! context, and which record of an event to wait for.
 
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl Operation {
         Ok(Rest::Run)
     }
 
-    /// Whether it must be told the point that it occupies in its stream ([`Operation::submitted`]).
+    /// Whether it needs the point that it occupies in its stream ([`Operation::submitted`]).
     #[inline]
     pub(super) fn is_noted(&self) -> bool {
         matches!(self, Operation::Record(_) | Operation::Graph(_))

@@ -269,7 +269,7 @@ impl Stream {
         self.submit_and_tell(operation, policy).map(|_| ())
     }
 
-    /// As [`Stream::submit`]. Returns what the program is told of the operation.
+    /// As [`Stream::submit`]. Returns what is reported to the program.
     #[inline(always)]
     pub fn submit_and_tell(self: &Arc<Self>, operation: Operation, policy: Policy) -> Result<Submitted> {
         if capture::active() {
@@ -480,8 +480,8 @@ impl Stream {
         }
     }
 
-    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner, for all that is
-    /// and will be queued. `None` if there is nothing to run, or if another thread is running it.
+    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner: for everything
+    /// that is queued now or later. `None` if there is nothing to run, or if another thread is running it.
     pub(super) fn take_over(self: &Arc<Self>) -> Option<Run<'_>> {
         let mut queue = lock(&self.queue);
         queue.listed = false;

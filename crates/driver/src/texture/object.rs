@@ -26,7 +26,7 @@ pub struct Object {
 /// The objects by handle, which the texture unit assigns.
 static OBJECTS: LazyLock<Mutex<HashMap<u64, Arc<Object>>>> = LazyLock::new(Mutex::default);
 
-/// On a device of AMD's world, the handle is the address of a record that kernels read.
+/// On an AMD device, the handle is the address of a record that kernels read.
 fn insert(context: &Context, object: Object, descriptor: ::texture::Descriptor) -> Result<u64> {
     let family = context.device.info.amd_target.as_deref().map(Family::of_target);
     let handle = super::reference::insert_for(family, descriptor)?;

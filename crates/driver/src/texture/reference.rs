@@ -41,7 +41,7 @@ pub struct Reference {
     pub surface: bool,
     /// The address of its variable; `None` if it does not belong to a module.
     slot: Option<u64>,
-    /// The family of a device of AMD's world, whose kernels read a record.
+    /// The family of an AMD device, whose kernels read a record.
     family: Option<Family>,
     /// The state, and whether the variable must be updated.
     state: Mutex<(State, bool)>,
@@ -49,7 +49,7 @@ pub struct Reference {
     bound: Mutex<u64>,
 }
 
-/// The handle for kernels of a device, which is of AMD's world if it has a family.
+/// The handle for kernels of a device. Only AMD devices have a family.
 pub(super) fn insert_for(family: Option<Family>, mut descriptor: Descriptor) -> Result<u64> {
     let handle = match family {
         Some(family) => {

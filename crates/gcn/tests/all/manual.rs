@@ -12,9 +12,9 @@ const TABLES: &[(&str, &str, &[&str], &str)] = &[
         "gfx9",
         include_str!("../../tables/gfx9.tsv"),
         &["gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"],
-        "Missing: of gfx950 the conversions with a scale (`v_cvt_scalef32`), products with scales or of formats that a\n\
-         field names (`v_mfma_scale`, `f8f6f4`), roundings with random bits (`v_cvt_sr`), and the rarest forms of\n\
-         its other instructions.",
+        "Missing: of gfx950 the conversions with a scale (`v_cvt_scalef32`), products with scales or of formats \
+         that a field names (`v_mfma_scale`, `f8f6f4`), roundings with random bits (`v_cvt_sr`), and the rarest \
+         forms of its other instructions.",
     ),
     (
         "gfx10",
@@ -39,48 +39,49 @@ const TABLES: &[(&str, &str, &[&str], &str)] = &[
 
 const INTRODUCTION: &str = "# AMD instructions
 
-What the decoder of `crates/gcn` reads. `UPDATE_EXPECT=1 cargo test -p gcn --test all manual::` writes this
-file from the tables in `crates/gcn/tables`, and the test fails if the file is out of date.
+The instructions that the decoder of `crates/gcn` reads.
+`UPDATE_EXPECT=1 cargo test -p gcn --test all manual::` writes this file from the tables in
+`crates/gcn/tables`, and the test fails if the file is out of date.
 
 Every form listed here is decoded and printed. `crates/gcn/tests/all/oracle.rs` compares texts and refusals
 with LLVM 19's disassembler, on random instructions of all encodings and on code that clang compiles;
-`cargo run -p gcn --example oracle -- gfx906 1000000` compares more. What LLVM marks as invalid in a comment
-is refused. `crates/gcn-lower` lowers a part of them. A kernel that uses others cannot run, and the log
-names it when its module is loaded.
+`cargo run -p gcn --example oracle -- gfx906 1000000` compares more. Instructions that LLVM marks as invalid
+in a comment are refused. `crates/gcn-lower` lowers a part of the forms ([gcn-lowered.md](gcn-lowered.md)). A
+kernel that uses others cannot run, and the log names it when its module is loaded.
 
 The encodings have AMD's names. After them, S stands for SDWA, D for DPP of 16 lanes, D8 for DPP of 8 lanes, K
 and L for a constant of 32 bits, B for a scalar result beside the vector result, I for interpolation.
 
-Targets that are not columns have the instructions of one that is: gfx902, gfx909 and gfx90c those of
-gfx900; gfx940 and gfx941 those of gfx942; gfx1012 those of gfx1011; gfx1013 and gfx10-1-generic those of
-gfx1010; gfx1031 to gfx1036 and gfx10-3-generic those of gfx1030; gfx1101 to gfx1103 and gfx11-generic those
-of gfx1100; gfx1151 to gfx1153 those of gfx1150; gfx1200 and gfx12-generic those of gfx1201. gfx9-generic has
-those of gfx900 without `v_mad_mix`. Others, as gfx803, are refused by name.
+Targets that are not columns have the instructions of one that is: gfx902, gfx909 and gfx90c those of gfx900;
+gfx940 and gfx941 those of gfx942; gfx1012 those of gfx1011; gfx1013 and gfx10-1-generic those of gfx1010;
+gfx1031 to gfx1036 and gfx10-3-generic those of gfx1030; gfx1101 to gfx1103 and gfx11-generic those of
+gfx1100; gfx1151 to gfx1153 those of gfx1150; gfx1200 and gfx12-generic those of gfx1201. gfx9-generic has
+those of gfx900 without `v_mad_mix`. Others, such as gfx803, are refused by name.
 
 Code objects of versions 2 to 6 are read. HCC wrote version 2, and clang up to 16 can.
 
-Where the two differ, and why: LLVM's behaviour is undefined for reserved selections of SDWA (`dst_sel:7`),
-and for special registers where more than 64 bits are needed. Here they are refused.
+Differences from LLVM: its behaviour is undefined for reserved selections of SDWA (`dst_sel:7`), and for
+special registers where more than 64 bits are needed. Here they are refused.
 
-LLVM 20 and later write two things that LLVM 19 does not read, and compilers do so by default. In
-instructions of gfx11 and gfx12 for 16 bits, operands can be the upper halves of registers: by the
-register's number, which prints as `v1.h`, or by `op_sel`. In both cases the decoded instruction has a
-control `op_sel`. Sources that an opcode does not have are 0x80, from gfx10 on. The tests compare such
-instructions with LLVM 19 without these.
+LLVM 20 and later emit two encodings by default that LLVM 19 does not read. In 16-bit instructions of gfx11
+and gfx12, operands can be the upper halves of registers: by the register's number, which prints as `v1.h`, or
+by `op_sel`. In both cases the decoded instruction has a control `op_sel`. From gfx10 on, the fields of
+sources that an opcode does not have are 0x80. The tests compare such instructions with LLVM 19 without these.
 
 Image instructions whose fields do not agree on the number of registers, which LLVM prints as if the fields
 were others, are refused.
 
-LLVM 19 misplaces a bar in `v_cndmask_b32_dpp` on gfx12 (`|v1, vcc|`), which is written rightly here.
+LLVM 19 misplaces a bar in `v_cndmask_b32_dpp` on gfx12 (`|v1, vcc|`); here it is in the right place.
 
-gfx1010 to gfx1013 lack a register (`HW_REG_SHADER_CYCLES`) and a counter of `s_waitcnt_depctr`, which have no
-name in LLVM's text there, and have another (`HW_REG_XNACK_MASK`); here they have the names of gfx1030.
+gfx1010 to gfx1013 lack a register (`HW_REG_SHADER_CYCLES`) and a counter of `s_waitcnt_depctr`, so LLVM's
+text has no names for them there, and have another register (`HW_REG_XNACK_MASK`). Here the names are those of
+gfx1030.
 
 LLVM 19 does not know gfx950: `crates/gcn/tests/all/recorded.rs` has texts and refusals of LLVM 22's
 disassembler.
 
-Two habits of LLVM are kept: scalar registers of several words that are not aligned are rounded down, and
-apertures (`src_shared_base`) are taken where only vector registers may stand.
+Two habits of LLVM are kept: unaligned scalar registers of several words are rounded down, and apertures
+(`src_shared_base`) are accepted where only vector registers are legal.
 ";
 
 /// Wraps words into lines of at most 110 columns.

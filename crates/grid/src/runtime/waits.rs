@@ -1,14 +1,14 @@
 //! Lanes that wait for a barrier in memory.
 //!
 //! Hardware wakes the threads that wait in `mbarrier.try_wait` when the phase ends, whatever happens to the
-//! barrier afterwards: the first thread that goes on may initialise it again, or complete further phases.
-//! Here a lane reads the barrier's word again in its warp's next turn, which may be too late. So a lane that
-//! has found a phase unfinished is noted, the end of the phase wakes it, and its next reading is told so.
+//! barrier afterwards: the first thread to continue may reinitialise it, or complete further phases. Here a
+//! lane reads the barrier's word again in its warp's next turn, which may be too late. So a lane that has
+//! found a phase unfinished is noted, and marked as woken when the phase ends; its next `try_wait` succeeds.
 //!
-//! A lane waits for one phase at a time, and only as long as it does nothing else with barriers: one that
-//! arrives at a barrier, changes its count of bytes or reads another phase runs, so its note is dropped.
-//! Readings that find a phase over are reported too. A note that stayed would otherwise tell the lane that a
-//! later phase of the same parity is over.
+//! A lane waits for one phase at a time, and only as long as it does nothing else with barriers: a lane that
+//! arrives at a barrier, changes its count of bytes or reads another phase is running, so its note is
+//! dropped. Reads that find a phase over drop the note too; otherwise it would report a later phase of the
+//! same parity as over.
 
 use std::collections::HashMap;
 

@@ -72,7 +72,7 @@ pub(super) fn kernel_params(kernel: &Kernel) -> KernelNodeParams {
     let (config, function) = (kernel.launch.config(), kernel.launch.function());
     let captured = kernel.name.function == function.handle || kernel.name.function == 0;
     let stub = if captured { registered::stub_of(function) } else { None };
-    let pointers = kernel.told();
+    let pointers = kernel.reported();
     KernelNodeParams {
         block: config.block,
         extra: In::at_address(0),
@@ -298,11 +298,11 @@ pub(super) fn batch(params: &BatchNodeParams) -> Result<Work> {
 }
 
 pub(super) fn batch_params(batch: &Batch) -> BatchNodeParams {
-    let told = batch.told(described);
+    let reported = batch.reported(described);
     BatchNodeParams {
         context: batch.context,
-        count: told.len() as u32,
-        operations: told.as_ptr() as u64,
+        count: reported.len() as u32,
+        operations: reported.as_ptr() as u64,
         flags: 0,
     }
 }

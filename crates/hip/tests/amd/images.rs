@@ -1,5 +1,5 @@
-//! Textures and surfaces in AMD code: samples are compared with those of PTX on a device of PTX's world,
-//! everything else with the texels.
+//! Textures and surfaces in AMD code: samples are compared with those of PTX on the PTX device, everything
+//! else with the texels.
 
 use hwtruth::sample::{Turn, long};
 
@@ -199,7 +199,7 @@ fn samples_are_those_of_ptx() {
                         let wanted = results(&hip, function(&hip, module, "sample"), object, &moved);
                         assert_eq!(displaced, wanted, "{mode} {filter}");
                     }
-                    // A channel that is missing is opaque in AMD's world.
+                    // A channel that is missing is opaque on AMD devices.
                     if bits[3] == 0 {
                         all[0].iter_mut().for_each(|texel| texel[3] = 0);
                     }
@@ -313,7 +313,6 @@ fn texels_are_loaded_stored_and_updated() {
     });
 }
 
-/// Linear memory: the record begins with the descriptor of a typed buffer.
 /// A reference gives a kernel what a texture object of the same array and settings gives it.
 #[test]
 fn references_are_found_by_name() {
@@ -347,6 +346,7 @@ fn references_are_found_by_name() {
     });
 }
 
+/// Linear memory: the record begins with the descriptor of a typed buffer.
 #[test]
 fn linear_memory_is_fetched() {
     each("linear_memory_is_fetched", |target, _| {

@@ -16,7 +16,8 @@ const ITEMS: u32 = 64;
 const WAYS: [(&str, &str); 4] =
     [("gfx906", "compiled"), ("gfx1100", "interpreter"), ("gfx942", "interpreter"), ("gfx1201", "compiled")];
 
-/// The settings of processes for the first targets: one, in a long run two, in every way so many.
+/// The settings of the processes: one for the first target, in long runs one for each of the first two, and
+/// with `ANYWARP_TEST_LONG=all` one for each of the first `number` targets and each engine.
 fn ways(number: usize) -> Vec<[(&'static str, &'static str); 3]> {
     let of = |&(arch, engine): &(&'static str, &'static str)| {
         [("ANYWARP_HIP_ARCH", arch), ("ANYWARP_ENGINE", engine), ("ANYWARP_CACHE_DIR", "")]

@@ -1,4 +1,4 @@
-//! Prints LLVM IR as text; nothing else does.
+//! Prints LLVM IR as text, with the `Display` of types and metadata. Nothing outside `ir` writes it.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};

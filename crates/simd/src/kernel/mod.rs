@@ -243,7 +243,7 @@ struct Cursor {
     mask: Operand,
     /// Whether all lanes are known at compile time to run the current block.
     full: bool,
-    /// If only so many of the first lanes can run it, their number.
+    /// If only the first lanes can run it, their number.
     few: Option<usize>,
     /// Vectors read from the frame since the last memory fence. Counted only in kernels large enough for it
     /// to matter.

@@ -3,7 +3,7 @@
 //! LLVM's compile time grows superlinearly with the number of instructions. A conversion between narrow
 //! floats takes dozens of them for each of the vectors that hold a warp's lanes. In a large kernel each such
 //! operation is compiled once, as an outlined function, and called. The values in registers are spilled
-//! around the call, which costs little compared with so many instructions.
+//! around the call, which costs little compared with the operation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;

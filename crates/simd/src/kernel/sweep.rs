@@ -385,7 +385,7 @@ const UNROLLED: usize = 128;
 /// The same for all regions of a kernel.
 const ALL_UNROLLED: usize = 1152;
 
-/// By region: whether its loop over so many warps is unrolled, the smallest ones first.
+/// By region: whether its loop over the warps is unrolled, the smallest ones first.
 fn unrolled(regions: &[Region], warps: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..regions.len()).collect();
     order.sort_by_key(|&k| regions[k].cost);

@@ -202,7 +202,7 @@ impl Pass {
         }
     }
 
-    /// The lower half of a value, from the lower halves of what it was computed of.
+    /// The lower half of a value, from the lower halves of what it was computed from.
     fn low(&mut self, func: &mut Function, whole: Value, depth: u32) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         let Inst { op, args, .. } = self.under(whole)?;
@@ -225,7 +225,7 @@ impl Pass {
     /// known.
     fn joined(&mut self, func: &mut Function, low: Value, high: Value, depth: u32) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
-        // So that a loop's next whole is computed of its last one.
+        // So that a loop's next whole is computed from its last one.
         if let Some(&whole) = self.wholes.get(&(low, high)) {
             return Some(whole);
         }

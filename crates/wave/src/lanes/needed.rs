@@ -120,8 +120,8 @@ impl Pass {
         }
     }
 
-    /// What is read of the arguments of an edge: what the parameter's readers say about values from before,
-    /// and about other parameters, whose arguments these are.
+    /// Propagates the parameters' needs to the arguments of an edge: literals about values from before the
+    /// block, and about other parameters, which become literals about their arguments.
     fn passed(&mut self, func: &Function, b: Block, at: usize, changed: &mut bool) {
         let Some(target) = func.block(b).term.targets().nth(at) else { return };
         let params = &func.block(target.block).params;
@@ -267,8 +267,8 @@ impl Pass {
         }
     }
 
-    /// What a value is where literals hold. What this pass replaces is not looked into: what it was made of
-    /// may be gone.
+    /// Simplifies a value under the given literals. Does not look through replaced values, whose operands may
+    /// be gone.
     fn through(&mut self, mut v: Value, flags: &[Literal]) -> Value {
         while let Some(inst) = self.known.made.inst(v) {
             let state = |v: Value| self.known.state(v, flags);

@@ -84,12 +84,12 @@ pub struct Args {
     #[arg(short, long, value_delimiter = ',', value_name = "DEVICE")]
     id: Vec<String>,
 
-    /// Repeat every so many seconds, by default 5, until interrupted
+    /// Repeat at this interval in seconds, 5 by default, until interrupted
     #[arg(short, long, num_args = 0..=1, default_missing_value = "5", value_name = "SECONDS",
         value_parser = clap::value_parser!(u32).range(1..))]
     r#loop: Option<u32>,
 
-    /// Repeat every so many milliseconds (also `-lms`)
+    /// Repeat at this interval in milliseconds (also `-lms`)
     #[arg(long, conflicts_with = "loop", value_name = "MILLISECONDS",
         value_parser = clap::value_parser!(u32).range(1..))]
     loop_ms: Option<u32>,

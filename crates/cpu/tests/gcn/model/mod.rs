@@ -71,7 +71,7 @@ pub enum Check {
     Bits(u32),
     /// Equal as floats of this many bits; all NaNs are equal.
     Float(u32),
-    /// As `Float`, or nearer than so many units in the last place.
+    /// As `Float`, or nearer than this many units in the last place.
     Near(u32, u32),
     /// Both halves equal as floats of 16 bits.
     Halves,
