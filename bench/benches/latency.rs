@@ -496,13 +496,13 @@ const CALLS: &[&str] = &[
 ];
 const GRAPHS: &[&str] = &[
     "`cuGraphLaunch` of 100 empty kernels in a chain, and `cuCtxSynchronize`",
-    "the same for 1000 empty kernels in a mesh, two edges to each, per kernel",
+    "the same for 1000 empty kernels in a mesh with two edges to each, per kernel",
 ];
 const LAUNCHES: &[&str] = &[
     "each of 1000 launches back to back, until the last call returns",
-    "the same, nine of ten rounds below",
+    "the same, 90th percentile",
     "each of 1000 launches back to back, until the last has run",
-    "the same, nine of ten rounds below",
+    "the same, 90th percentile",
 ];
 
 /// Compares two builds of the driver, in alternating processes.
@@ -590,21 +590,21 @@ fn main() -> Result<()> {
     println!("|---|---|");
     let [init_ms, init_rss, init_added] = init[..] else { bail!("three numbers of init") };
     println!("| opening the library and `cuInit`, fresh process | {init_ms:.2} ms |");
-    println!("| resident after it | {init_rss:.1} MB, of which it added {init_added:.1} MB |");
+    println!("| resident memory after it | {init_rss:.1} MB, of which it added {init_added:.1} MB |");
     let module = |title: &str, marks: &[f64]| {
         let parts: Vec<String> = marks.iter().map(|m| format!("{m:.2}")).collect();
         println!("| {title} | {:.2} ms ({}) |", marks.iter().sum::<f64>(), parts.join(" + "));
     };
-    let what = "a module of two small kernels: load + first launch of each, waited for";
+    let what = "a module of two small kernels: load + first launch and wait for each";
     let both = "the same kernels: load + both first launches + one wait";
     module(&format!("{what}, LLVM opened for it"), &made[..3]);
-    module(&format!("{what}, LLVM open already"), &made[3..]);
+    module(&format!("{what}, LLVM already open"), &made[3..]);
     module(
-        &format!("{what}, with 10 ms of other work after the load that are not counted, LLVM opened for it"),
+        &format!("{what}, with 10 ms of other work between load and launch, not counted, LLVM opened for it"),
         &busy[..3],
     );
     module(&format!("{both}, LLVM opened for it"), &queued[..3]);
-    module(&format!("{both}, LLVM open already"), &queued[3..]);
+    module(&format!("{both}, LLVM already open"), &queued[3..]);
     module(&format!("{what}, from the cache, fresh process"), &cached[..3]);
     module(&format!("{what}, from the cache, warm process"), &cached[3..]);
     for (name, time) in CALLS.iter().zip(calls).chain(GRAPHS.iter().zip(graphs)) {
@@ -613,7 +613,7 @@ fn main() -> Result<()> {
     for (how, rate) in rates {
         let [called, called_90, ran, ran_90] = rate[..] else { bail!("four numbers of launches") };
         println!(
-            "| each of 1000 launches back to back{how}: until the last call returns, until the last has run; nine of ten rounds below \
+            "| each of 1000 launches back to back{how}: until the last call returns, until the last has run; 90th percentiles \
              | {called:.2} µs, {ran:.2} µs; {called_90:.2} µs, {ran_90:.2} µs |"
         );
     }

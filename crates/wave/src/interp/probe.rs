@@ -1,9 +1,8 @@
 //! Runs one block again to find out which lane faults: compiled code makes one access for all lanes of a
-//! warp, and the processor tells one address.
+//! warp, and the processor reports only one address.
 //!
-//! Stores are kept beside memory, so that the block changes nothing but its own shared and local memory. What
-//! a block did before the fault may have changed what it reads now, so the caller compares what is found with
-//! what is known.
+//! Stores are buffered, so the block changes nothing but its own shared and local memory. The first run may
+//! have changed what the block reads now, so the caller compares the result with the fault that occurred.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
