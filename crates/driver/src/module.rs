@@ -362,8 +362,8 @@ impl Module {
     }
 
     /// Updates the variables of the module's references to their current bindings, for work that is about to
-    /// be submitted. If a binding has changed, it first waits for the context's work, which must still see the
-    /// old one: work that already runs cannot do this.
+    /// be submitted. If a binding has changed, it first waits for the context's work, which must still see
+    /// the old one. So work that already runs cannot do this.
     ///
     /// # Errors
     /// A reference is bound to something that no longer exists or that it cannot read as its settings say.
@@ -536,7 +536,8 @@ impl Function {
         self.info().explicit_cluster
     }
 
-    /// Whether a launch that gives no cluster size may have clusters, or may be refused for the lack of a size.
+    /// Whether a launch that gives no cluster size may have clusters, or may be refused because it gives
+    /// none.
     pub fn may_have_clusters(&self) -> bool {
         self.cluster.iter().any(|side| side.load(Ordering::Relaxed) != 0) || self.needs_cluster()
     }

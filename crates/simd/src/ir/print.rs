@@ -49,8 +49,8 @@ impl LlvmModule {
         out
     }
 
-    /// A function as [`LlvmModule::print`] writes it. Adds the declarations of the intrinsics that it calls to
-    /// `declared`.
+    /// A function as [`LlvmModule::print`] writes it. Adds the declarations of the intrinsics that it calls
+    /// to `declared`.
     pub(super) fn function(&self, function: &Function, out: &mut String, declared: &mut BTreeSet<String>) {
         let a = function.attributes;
         let linkage = if a.internal { "internal " } else { "" };

@@ -16,7 +16,8 @@ pub type Lanes = Vec<u64>;
 /// Values by thread of the block.
 type Values = BTreeMap<Value, Vec<u128>>;
 
-/// A special register of one thread, if it is known at compile time; of a block's shape only if that is given.
+/// A special register of one thread, if it is known at compile time. Registers that depend on the block's
+/// shape are known only if that is given.
 pub fn special(reg: SReg, thread: u32, block: Option<[u32; 3]>, width: Width) -> Option<u64> {
     let lane = thread % width.lanes() as u32;
     let bit = 1u64 << lane;
