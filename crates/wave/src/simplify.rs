@@ -237,9 +237,21 @@ impl Pass {
                 self.field(inst.args[0], by, 32 - by, b)
             }
             Op::Shift(_, ty) if ty != Ty::I128 => first(is(1, 0)),
-            Op::Bfe { signed: false, ty: Ty::I32 } => {
+            Op::Bfe { signed, ty: Ty::I32 } => {
                 let [position, length] = [range(1).constant()?, range(2).constant()?];
                 let fits = length > 0 && position + length <= 32;
+                // Factors of 24 bits, as AMD's products take them, mostly have no more.
+                if fits && position == 0 {
+                    let half = 1 << (length - 1);
+                    let whole = range(0);
+                    let keeps = if signed { whole.within(-half, half - 1) } else { whole.umax < 2 * half };
+                    if keeps {
+                        return first(true);
+                    }
+                }
+                if signed {
+                    return None;
+                }
                 self.field(inst.args[0], position as u32, length as u32, b).filter(|_| fits)
             }
             Op::Select(_) => match range(0).constant() {

@@ -51,7 +51,8 @@ impl Made<'_> {
         let (row, number) = self.varying_and_uniform(index)?;
         let variation = &self.uniformity.values[row.index()];
         let consecutive = variation.is_pattern() && !variation.needs_guard() && variation.has_stride(1);
-        (consecutive && variation.zeros >= 5).then_some(Parts { row, number, base })
+        let whole = variation.zeros >= variation.lanes().trailing_zeros();
+        (consecutive && whole).then_some(Parts { row, number, base })
     }
 
     /// The instruction that makes a value, if its operation is one of these.
@@ -85,7 +86,8 @@ impl Made<'_> {
 impl Kernel<'_> {
     /// The row of words that an address selects so.
     pub fn exchanged(&mut self, address: Value) -> Option<Exchanged> {
-        if !self.facts.avx512 || self.width().lanes() != 32 || self.per_lane() {
+        let lanes = self.width().lanes();
+        if !self.facts.avx512 || lanes != self.warp() || self.per_lane() {
             return None;
         }
         let Facts { defs, constants, uniformity, .. } = &self.facts;
@@ -94,12 +96,12 @@ impl Kernel<'_> {
             return None;
         }
         let [row, number, base] = [row, number, base].map(|v| self.first_lane(v));
-        let other = self.out.ir.bin_int(Bin::And, number, -32);
+        let other = self.out.ir.bin_int(Bin::And, number, -(lanes as i64));
         let first = self.out.ir.bin(Bin::Xor, row, other);
         let first = self.out.ir.cast(Cast::ZExt, first, Type::I64);
         let first = self.out.ir.bin_int(Bin::Shl, first, 2);
         let base = self.out.ir.bin(Bin::Add, base, first);
-        let within = self.out.ir.bin_int(Bin::And, number, 31);
+        let within = self.out.ir.bin_int(Bin::And, number, lanes as i64 - 1);
         let within = self.out.ir.splat(within);
         let lane = self.out.ir.lane_numbers();
         Some(Exchanged { base, source: self.out.ir.bin(Bin::Xor, lane, within) })

@@ -21,6 +21,7 @@ mod few;
 mod flush;
 mod groups;
 mod guarded;
+mod hoist;
 mod instruction;
 mod lanes;
 mod matrix;

@@ -10,7 +10,9 @@ use wave::{FuncId, Function, Module};
 use super::cfg::Cfg;
 use super::rendezvous::Waits;
 use super::uniformity::{self, Specialisation, Uniformity};
-use super::{Result, Unsupported, ahead, order, recompute, rendezvous, rounds, spin, stop, tidy, wide};
+use super::{
+    Result, Unsupported, ahead, hoist, order, recompute, rendezvous, rounds, spin, stop, tidy, wide,
+};
 use crate::ir::Width;
 
 /// A pass of these lists.
@@ -40,6 +42,7 @@ pub const TOGETHER: &[Pass] = &[
     pass("lcssa", "passes values out of loops as parameters (loop-closed SSA)", lcssa),
     pass("yields", "lets other warps run in loops that wait", yields),
     pass("split-stops", "ends a block at each barrier and sleep", split_stops),
+    pass("hoist", "computes before a stop what would keep more values across it", hoist),
     pass("recompute", "computes cheap values again after a stop, which need not keep them", again),
     pass("rounds", "duplicates loops for lanes that agree on the number of rounds", one_number),
     pass("prefetch", "prefetches loads that move far each round", prefetch),
@@ -232,6 +235,11 @@ fn yields(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 fn split_stops(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     *func = stop::split_at_stops(func);
     work.cfg = None;
+    Ok(())
+}
+
+fn hoist(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    hoist::before_stops(func, work.graph(func)?);
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use super::stop::live_in;
 const MOST: usize = 12;
 
 /// The operations that compute each value again, in order.
-type Recipes = BTreeMap<Value, Vec<Value>>;
+pub type Recipes = BTreeMap<Value, Vec<Value>>;
 
 /// Replaces uses after stops.
 pub fn after_stops(func: &mut Function, cfg: &Cfg) {
@@ -107,7 +107,7 @@ fn place(cfg: &Cfg, stops: &BTreeSet<usize>, b: usize, from: usize) -> Option<us
 }
 
 /// The values that can be computed again, with the operations that each takes.
-fn recipes(func: &Function, cfg: &Cfg, made: &mut BTreeMap<Value, (usize, Inst)>) -> Recipes {
+pub fn recipes(func: &Function, cfg: &Cfg, made: &mut BTreeMap<Value, (usize, Inst)>) -> Recipes {
     let mut recipes = Recipes::new();
     for &b in &cfg.order {
         for inst in &func.blocks[b].insts {

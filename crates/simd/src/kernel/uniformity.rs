@@ -764,7 +764,10 @@ fn transfer(
         | Op::Texture(_) => Variation::varying(spec.width),
         Op::Call(_) | Op::CallIndirect { .. } => Variation::varying(spec.width),
         Op::IsSpace(wave::op::Space::Local) => Variation::varying(spec.width),
-        Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => {
+        Op::IntCmp(cmp, _)
+            if compares_whole_warps(*cmp, &a[0], &a[1], c[1])
+                || compares_whole_warps(cmp.exchanged(), &a[1], &a[0], c[0]) =>
+        {
             Variation::uniform(spec.width)
         }
         Op::Select(_) if a[0].is_uniform() => match chosen_pattern(a) {
