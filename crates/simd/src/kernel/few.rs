@@ -3,7 +3,7 @@
 //! Their rows are accessed as short vectors. The processor forwards a store to a later load only if the store
 //! covers the load, so in the last steps of a sum in shared memory, full vectors would wait for each other.
 
-use wave::op::{IntOp, Op, SReg};
+use wave::op::{IntCmp, IntOp, Op, SReg};
 use wave::{Block, Terminator, Ty, Value};
 
 use super::Kernel;
@@ -23,6 +23,31 @@ impl Kernel<'_> {
         let last = above.filter_map(|d| self.last_lane_of(d, b)).min()?;
         let count = (last + 1).next_power_of_two();
         (count <= self.width().lanes() / 2).then_some(count)
+    }
+
+    /// The number of the first lanes, at most half of the warp's, for which alone a guard may be true, and
+    /// whether it is true for all of them where it is for one; `None` if that is not known.
+    pub fn few_by_guard(&self, guard: Value) -> Option<(usize, bool)> {
+        if self.per_lane() || self.width().lanes() != self.warp() {
+            return None;
+        }
+        let (_, compared) = self.facts.defs.get(&guard)?;
+        let Op::IntCmp(cmp, Ty::I32) = compared.op else { return None };
+        let [x, y] = compared.args[..] else { return None };
+        let (v, bound, cmp) = match (self.constant(x), self.constant(y)) {
+            (_, Some(bound)) => (x, bound, cmp),
+            (Some(bound), None) => (y, bound, cmp.exchanged()),
+            (None, None) => return None,
+        };
+        let count = match cmp {
+            IntCmp::LtU | IntCmp::LtS => bound as usize,
+            IntCmp::LeU | IntCmp::LeS => bound as usize + 1,
+            _ => return None,
+        };
+        let few = (1..=self.width().lanes() / 2).contains(&count) && self.counts_lanes(v);
+        let first_is_zero_or_beyond =
+            self.facts.uniformity.values[v.index()].zeros >= self.width().lanes().trailing_zeros();
+        few.then(|| (count.next_power_of_two(), count.is_power_of_two() && first_is_zero_or_beyond))
     }
 
     /// The last lane that can run `b` by the condition at the end of `d`.

@@ -1,7 +1,7 @@
 //! Memory accesses that only some of the active lanes perform: those whose guard is true.
 
 use wave::op::Op;
-use wave::{Inst, Value};
+use wave::{Inst, Ty, Value};
 
 use super::value::Rep;
 use super::{Kernel, Result};
@@ -62,7 +62,8 @@ impl Kernel<'_> {
         others: &[Operand],
     ) -> Result<()> {
         let one = self.facts.uniformity.values[guard.index()].is_uniform();
-        let outside = (self.cursor.mask, self.cursor.full);
+        let outside = (self.cursor.mask, self.cursor.full, self.cursor.few);
+        let few = self.few_by_guard(guard);
         let any = if one {
             self.first_lane(guard)
         } else {
@@ -76,6 +77,13 @@ impl Kernel<'_> {
             }
             self.out.ir.icmp_int(Cmp::Ne, bits, 0)
         };
+        if let Some((lanes, together)) = few {
+            self.cursor.few = Some(lanes);
+            if together && outside.1 {
+                // Behind the branch.
+                self.cursor.mask = self.out.ir.lanes(Ty::I1, |lane| i64::from(lane < lanes));
+            }
+        }
         let (some, end) = (self.out.ir.fresh("guarded"), self.out.ir.fresh("guarded.end"));
         self.out.ir.br_if(any, some, end);
         self.out.ir.label(some);
@@ -94,7 +102,7 @@ impl Kernel<'_> {
             self.out.ir.store(v, slot);
         }
         (self.cursor.env, self.cursor.guards, self.cursor.lanes) = before;
-        (self.cursor.mask, self.cursor.full) = outside;
+        (self.cursor.mask, self.cursor.full, self.cursor.few) = outside;
         self.out.ir.br(end);
         self.out.ir.label(end);
         Ok(())

@@ -1,7 +1,7 @@
 //! Moves arithmetic that follows a stop in front of it, where the stop then keeps fewer values.
 //!
-//! AMD's compilers put a barrier behind the last access that it orders, in the middle of the sums that use what
-//! was read. A stop there would keep all addends; in front of the rest it keeps the sum.
+//! AMD's compilers put a barrier behind the last access that it orders, in the middle of the sums that use
+//! what was read. A stop there would keep all addends; in front of the rest it keeps the sum.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -316,6 +316,9 @@ struct Output {
     refused: Option<String>,
 }
 
+/// Lanes whose bits AVX2 gathers by one instruction.
+const HALF: usize = 32;
+
 impl Kernel<'_> {
     /// Whether the kernel is emitted in the per-lane mode.
     fn per_lane(&self) -> bool {
@@ -396,7 +399,21 @@ impl Kernel<'_> {
     fn bits_of(&mut self, mask: Operand) -> Operand {
         match self.mask_word(mask) {
             Some(bits) => bits,
-            None => self.out.ir.bitcast(mask, self.width().bits()),
+            None if self.facts.avx512 || self.width().lanes() != 2 * HALF => {
+                self.out.ir.bitcast(mask, self.width().bits())
+            }
+            None => {
+                // By the processor's instruction, for half of the lanes at once: LLVM would take 64 lanes one
+                // by one, and also 32 where it moves the conversion to another block.
+                let bytes = self.out.ir.cast(Cast::SExt, mask, Type::I8.times(2 * HALF));
+                let [low, high] = [0, HALF].map(|first| {
+                    let part = self.out.ir.shuffle(bytes, None, first..first + HALF);
+                    let bits = self.out.ir.intrinsic("llvm.x86.avx2.pmovmskb", [None; 2], Type::I32, &[part]);
+                    self.out.ir.cast(Cast::ZExt, bits, Type::I64)
+                });
+                let high = self.out.ir.bin_int(Bin::Shl, high, HALF as i64);
+                self.out.ir.bin(Bin::Or, low, high)
+            }
         }
     }
 
