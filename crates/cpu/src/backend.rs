@@ -30,7 +30,8 @@ use crate::grid_sync::GridSync;
 use crate::hostcall::{self, Hostcalls};
 use crate::info;
 use crate::loaded::{self, Programs};
-use crate::program::{self, Rules};
+use crate::program;
+use crate::rules::Rules;
 use crate::settings::Settings;
 
 /// The CPU as a device.

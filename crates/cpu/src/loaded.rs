@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use driver::backend::Input;
 
 use crate::front::Frontend;
-use crate::program::{Program, Rules};
+use crate::program::Program;
+use crate::rules::Rules;
 
 /// What a program depends on besides the backend's settings.
 pub(crate) type Key = [u8; 32];
@@ -15,7 +16,7 @@ pub(crate) type Key = [u8; 32];
 /// The key of a module's code.
 pub(crate) fn key(inputs: &[Input], code: &dyn Frontend, rules: &Rules) -> Key {
     let names: Vec<&str> = inputs.iter().map(|input| input.name).collect();
-    simd::digest(&(names, code.digest(rules), rules.capability, rules.max_shared, rules.counting))
+    simd::digest(&(names, code.digest(), rules.checks()))
 }
 
 /// A place that is locked while its program is being loaded, so that others wait for it.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 pub use host::options::Engine;
 use simd::{Forced, Request, Rest, Specialisation, Target};
-use wave::count::Counting;
 use wave::module::RelocTarget;
 use wave::{FuncId, Module};
 
@@ -14,48 +13,9 @@ use crate::code::{self, Codes, Kernel, Maker, Ready};
 use crate::counting;
 use crate::front::{Checked, Frontend, LoadError, Lowered, Source, Texts, Variable};
 use crate::modules::Modules;
+use crate::rules::{Checks, Limits, Rules};
 use crate::settings::Making;
 use crate::share;
-
-/// The rules that a module must meet to be loaded.
-#[derive(Clone, Debug)]
-pub struct Rules {
-    /// The engine that will run the kernels.
-    pub engine: Engine,
-    /// How kernels are compiled.
-    pub making: Making,
-    /// Every used symbol must be defined, as the linker requires. Loading a single text allows undefined
-    /// variables; kernels that use them fault.
-    pub complete: bool,
-    /// The device's compute capability (86 for 8.6); a newer `.target` is rejected. `None` accepts any.
-    pub capability: Option<u32>,
-    /// Maximum bytes of shared memory that a kernel can declare.
-    pub max_shared: u64,
-    /// Addresses of variables that no text defines.
-    pub symbols: Vec<(String, u64)>,
-    /// The approximate functions and products of matrices return the hardware's bits (`ANYWARP_EXACT`).
-    pub exact: bool,
-    /// The kernels count what they do, for a profile ([`wave::count`]).
-    pub counting: Option<Counting>,
-    /// The module will probably be launched, so LLVM may be opened during the load.
-    pub launches: bool,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Rules {
-            engine: Engine::default(),
-            making: Making::default(),
-            complete: true,
-            capability: None,
-            max_shared: u64::MAX,
-            symbols: Vec::new(),
-            exact: false,
-            counting: None,
-            launches: false,
-        }
-    }
-}
 
 /// A loaded module, ready to compile kernels.
 pub struct Program {
@@ -71,11 +31,11 @@ pub struct Program {
 }
 
 /// Rejects kernels that declare more shared memory than the device has.
-fn check_shared(module: &Module, rules: &Rules) -> Result<(), LoadError> {
+fn check_shared(module: &Module, limits: &Limits) -> Result<(), LoadError> {
     for (_, kernel) in module.kernels() {
         let shared = kernel.kernel.as_ref().map_or(0, |k| k.shared_size);
-        if shared > rules.max_shared {
-            let (name, most) = (&kernel.name, rules.max_shared);
+        if shared > limits.max_shared {
+            let (name, most) = (&kernel.name, limits.max_shared);
             return Err(LoadError::of_device(
                 format!(
                     "error   : Entry function '{name}' uses too much shared data ({shared:#x} bytes, {most:#x} max)"
@@ -103,10 +63,9 @@ impl Program {
 
     /// Loads a module's code under the rules of a device.
     pub fn of_code(code: &dyn Frontend, rules: &Rules) -> Result<Program, LoadError> {
-        let unit = match &rules.counting {
-            None => code.digest(rules),
-            Some(counting) => simd::digest(&(code.digest(rules), counting)),
-        };
+        let checks = rules.checks();
+        let Checks { meaning, limits } = &checks;
+        let unit = simd::digest(&(code.digest(), meaning));
         let maker = Maker::new(rules.engine, rules.making.clone(), unit);
         let threads = share::threads(code.size());
         let launches = rules.launches && code.may_have_kernels() && maker.expects_work();
@@ -115,9 +74,9 @@ impl Program {
         if launches && threads <= 1 {
             beside::open_llvm(maker.making());
         }
-        let Checked { lowered, targets, refused, variables, has_addresses } = code.check(rules, threads)?;
-        check_shared(lowered.heads(), rules)?;
-        let lowered = if rules.counting.is_some() { counting::counting(lowered) } else { lowered };
+        let Checked { lowered, targets, refused, variables, has_addresses } = code.check(&checks, threads)?;
+        check_shared(lowered.heads(), limits)?;
+        let lowered = if meaning.counting.is_some() { counting::counting(lowered) } else { lowered };
         let modules = match lowered {
             Lowered::Whole(module) => Modules::Whole(Arc::new(module)),
             Lowered::Later(later) => Modules::later(later, threads),

@@ -21,7 +21,6 @@ mod shape;
 mod uses;
 mod var;
 
-use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 use ptx::LineIndex;
@@ -60,14 +59,6 @@ pub struct Options<'a> {
     /// The approximate functions and products of matrices give the hardware's bits, instead of results that
     /// the manual allows and that are faster to compute.
     pub exact: bool,
-}
-
-impl Hash for Options<'_> {
-    /// Hashes everything that affects the result; the distribution of the work does not.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let Options { complete, symbols, each: _, exact } = self;
-        (complete, symbols, exact).hash(state);
-    }
 }
 
 /// Lowers and links `units`. All errors of all units are reported together, by unit and position. Every

@@ -10,7 +10,7 @@ use wave::verify::{Each, verify_functions};
 use wave::{FuncId, Function, Module};
 
 use super::{Checked, ErrorKind, Finding, Frontend, Later, LoadError, Lowered, Place, Variable};
-use crate::program::Rules;
+use crate::rules::Checks;
 use crate::share;
 
 /// An AMD code object: a bare ELF file.
@@ -232,11 +232,11 @@ impl Frontend for AmdObject<'_> {
         true
     }
 
-    fn digest(&self, _rules: &Rules) -> [u8; 32] {
+    fn digest(&self) -> [u8; 32] {
         *blake3::hash(self.bytes).as_bytes()
     }
 
-    fn check(&self, _rules: &Rules, threads: usize) -> Result<Checked, LoadError> {
+    fn check(&self, _: &Checks<'_>, threads: usize) -> Result<Checked, LoadError> {
         let object = self.read()?;
         let (mut module, variables) = self.heads(&object)?;
         let (major, minor, _) = object.target.target.version();

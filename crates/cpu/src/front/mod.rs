@@ -15,7 +15,7 @@ use driver::backend::{Code, Input};
 use wave::verify::Each;
 use wave::{FuncId, Module};
 
-use crate::program::Rules;
+use crate::rules::Checks;
 
 pub use self::amd::AmdObject;
 pub use self::amd_device::{AmdDevice, amd_target};
@@ -176,15 +176,16 @@ pub trait Frontend {
     /// Whether the module seems to have kernels, judged without reading all of it.
     fn may_have_kernels(&self) -> bool;
 
-    /// The digest of everything that the IR depends on. It is part of the names of cached objects.
-    fn digest(&self, rules: &Rules) -> [u8; 32];
+    /// The digest of the code. With [`Meaning`](crate::rules::Meaning) it decides the IR, and both are in the
+    /// names of cached objects.
+    fn digest(&self) -> [u8; 32];
 
     /// Parses, checks and links the code, and lowers it or prepares to lower it on demand. `threads` may work
     /// on it.
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    fn check(&self, rules: &Rules, threads: usize) -> Result<Checked, LoadError>;
+    fn check(&self, checks: &Checks<'_>, threads: usize) -> Result<Checked, LoadError>;
 
     /// Saves the code in a folder for the user, if the folder is meant for its kind (`ANYWARP_KEEP_PTX`).
     fn keep(&self, folder: &Path) {

@@ -9,7 +9,7 @@ use wave::verify::Each;
 use wave::{FuncId, Module};
 
 use super::{Checked, ErrorKind, Finding, Frontend, Later, LoadError, Lowered, Place, keep};
-use crate::program::Rules;
+use crate::rules::{Checks, Limits, Meaning};
 use crate::share;
 
 /// A PTX text.
@@ -74,17 +74,17 @@ impl Frontend for Texts<'_> {
         self.texts.iter().any(|(_, text)| text.contains(".entry"))
     }
 
-    fn digest(&self, rules: &Rules) -> [u8; 32] {
+    fn digest(&self) -> [u8; 32] {
         let texts: Vec<&str> = self.texts.iter().map(|(_, text)| &**text).collect();
-        simd::digest(&(texts, options(rules, &lower::one_by_one)))
+        simd::digest(&texts)
     }
 
-    fn check(&self, rules: &Rules, threads: usize) -> Result<Checked, LoadError> {
+    fn check(&self, checks: &Checks<'_>, threads: usize) -> Result<Checked, LoadError> {
         let sources = self.sources();
         if !share::is_large(self.size()) {
-            return whole(&sources, rules, threads);
+            return whole(&sources, checks, threads);
         }
-        later(&sources, rules, threads).unwrap_or_else(|| whole(&sources, rules, threads))
+        later(&sources, checks, threads).unwrap_or_else(|| whole(&sources, checks, threads))
     }
 
     fn keep(&self, folder: &Path) {
@@ -120,8 +120,10 @@ fn messages(errors: Vec<lower::Error>) -> Vec<String> {
 }
 
 /// The options for lowering.
-fn options<'a>(rules: &'a Rules, each: Each<'a>) -> lower::Options<'a> {
-    lower::Options { complete: rules.complete, symbols: &rules.symbols, each, exact: rules.exact }
+fn options<'a>(meaning: &Meaning<'a>, each: Each<'a>) -> lower::Options<'a> {
+    // Counters are added to any front end's IR.
+    let &Meaning { complete, symbols, exact, counting: _ } = meaning;
+    lower::Options { complete, symbols, each, exact }
 }
 
 fn failure(
@@ -163,7 +165,7 @@ fn failure(
 }
 
 /// What lowering or linking the texts found wrong.
-fn refusal(sources: &[Source], mut errors: Vec<lower::Error>, rules: &Rules) -> LoadError {
+fn refusal(sources: &[Source], mut errors: Vec<lower::Error>, meaning: &Meaning<'_>) -> LoadError {
     // A missing symbol may come with another text. All other errors are final and are reported first.
     errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
     let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
@@ -174,7 +176,7 @@ fn refusal(sources: &[Source], mut errors: Vec<lower::Error>, rules: &Rules) -> 
         true if !missing => ErrorClass::Unsupported,
         _ => class,
     };
-    failure(sources, unit, &of_unit, Some(class), rules.complete)
+    failure(sources, unit, &of_unit, Some(class), meaning.complete)
 }
 
 /// The number of a module's `.target` (52 for `sm_52`) and its suffix.
@@ -196,8 +198,8 @@ fn suits(capability: u32, (number, suffix): (u32, ptx::ArchSuffix)) -> bool {
 }
 
 /// Rejects a newer target than the device's.
-fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError> {
-    if let (Some(capability), Some(target)) = (rules.capability, target(tree))
+fn check_target(tree: &ptx::ast::Module, limits: &Limits) -> Result<(), LoadError> {
+    if let (Some(capability), Some(target)) = (limits.capability, target(tree))
         && !suits(capability, target)
     {
         let (major, minor) = (capability / 10, capability % 10);
@@ -215,18 +217,22 @@ fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError>
 
 /// Large texts, whose kernels are lowered on demand. `None` if they must be lowered as a whole, which reports
 /// all errors but those of linking.
-fn later(sources: &[Source], rules: &Rules, threads: usize) -> Option<Result<Checked, LoadError>> {
+fn later(
+    sources: &[Source],
+    Checks { meaning, limits }: &Checks<'_>,
+    threads: usize,
+) -> Option<Result<Checked, LoadError>> {
     let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
     let texts: Vec<(&str, &str)> = sources.iter().map(|s| (s.name, s.text)).collect();
-    let texts = match lower::Deferred::new(&texts, options(rules, &each)) {
+    let texts = match lower::Deferred::new(&texts, options(meaning, &each)) {
         Ok(texts) => texts,
         Err(Refused::Unlinked(trees, errors)) => {
-            let checked = trees.iter().try_for_each(|tree| check_target(tree, rules));
-            return Some(checked.and_then(|()| Err(refusal(sources, errors, rules))));
+            let checked = trees.iter().try_for_each(|tree| check_target(tree, limits));
+            return Some(checked.and_then(|()| Err(refusal(sources, errors, meaning))));
         }
         Err(Refused::Unusual) => return None,
     };
-    if let Err(error) = texts.texts().try_for_each(|tree| check_target(tree, rules)) {
+    if let Err(error) = texts.texts().try_for_each(|tree| check_target(tree, limits)) {
         return Some(Err(error));
     }
     let number = |kernel: FuncId| texts.text_of(kernel).and_then(target).map_or(0, |t| t.0);
@@ -235,13 +241,17 @@ fn later(sources: &[Source], rules: &Rules, threads: usize) -> Option<Result<Che
 }
 
 /// Texts that are lowered now.
-fn whole(sources: &[Source], rules: &Rules, threads: usize) -> Result<Checked, LoadError> {
+fn whole(
+    sources: &[Source],
+    Checks { meaning, limits }: &Checks<'_>,
+    threads: usize,
+) -> Result<Checked, LoadError> {
     let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
     let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
     let mut trees = Vec::new();
     for (unit, source) in sources.iter().enumerate() {
-        let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None, rules.complete))?;
-        check_target(&tree, rules)?;
+        let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None, meaning.complete))?;
+        check_target(&tree, limits)?;
         trees.push(tree);
     }
     let units: Vec<lower::Unit> = sources
@@ -249,8 +259,8 @@ fn whole(sources: &[Source], rules: &Rules, threads: usize) -> Result<Checked, L
         .zip(&trees)
         .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
         .collect();
-    let module = lower::lower_by(&units, options(rules, &each));
-    let module = module.map_err(|errors| refusal(sources, errors, rules))?;
+    let module = lower::lower_by(&units, options(meaning, &each));
+    let module = module.map_err(|errors| refusal(sources, errors, meaning))?;
     let of = |name: &str| {
         let owner = trees.iter().find(|t| t.function(name).is_some_and(|f| f.1.body.is_some()));
         owner.and_then(target).map_or(0, |t| t.0)
