@@ -12,13 +12,13 @@ use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::green::{self, Green};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{self, Handle, Table, lock};
 use crate::stream::{self, Kind, Point, STREAMS, Shared, Stream, capture};
 use crate::{checkpoint, coredump, driver, event, memory, module, peer, usage};
 
 /// The contexts that have handles. A destroyed context may still be on a thread's stack, which keeps it
 /// alive.
-pub static CONTEXTS: Table<Context> = Table::new(1);
+pub static CONTEXTS: Table<Context> = Table::new(handle::Kind::Context);
 
 /// Flags of contexts.
 pub mod flag {

@@ -8,6 +8,15 @@ use crate::context::Primary;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 
+/// Widths of shared memory banks (`CUsharedconfig`, `hipSharedMemConfig`). Banks are always four bytes wide;
+/// calls that ask for another width have no effect.
+pub mod bank_size {
+    /// `CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE`, `hipSharedMemBankSizeFourByte`.
+    pub const FOUR_BYTE: u32 = 1;
+    /// `CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE`, `hipSharedMemBankSizeEightByte`: the last one.
+    pub const EIGHT_BYTE: u32 = 2;
+}
+
 /// A backend's description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {

@@ -12,7 +12,7 @@ use crate::stream::capture::{Capture, Dependency};
 use crate::stream::{EventNode, Operation, Point, Policy, Stream};
 
 /// The events that have handles.
-static EVENTS: Table<Event> = Table::new(6);
+static EVENTS: Table<Event> = Table::new(crate::handle::Kind::Event);
 
 /// Event flags.
 pub mod flag {

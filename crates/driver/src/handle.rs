@@ -18,6 +18,40 @@ use std::sync::{Mutex, MutexGuard};
 /// The value that a C program holds for an object.
 pub type Handle = u64;
 
+/// The kinds of objects that have handles, each with one table. The numbers are the top bits of the handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u64)]
+pub enum Kind {
+    /// `CUcontext`.
+    Context = 1,
+    /// `CUmodule`.
+    Module = 2,
+    /// `CUfunction`.
+    Function = 3,
+    /// `CUkernel`.
+    Kernel = 4,
+    /// `CUstream`.
+    Stream = 5,
+    /// `CUevent`.
+    Event = 6,
+    /// `CUlibrary`.
+    Library = 7,
+    /// `CUlinkState`.
+    Link = 8,
+    /// `CUmemoryPool`.
+    Pool = 9,
+    /// `CUgraph`.
+    Graph = 10,
+    /// `CUgraphNode`.
+    GraphNode = 11,
+    /// `CUmemGenericAllocationHandle`, of memory.
+    Memory = 12,
+    /// `CUmemGenericAllocationHandle`, of a multicast object.
+    Multicast = 13,
+    /// `CUgraphExec`.
+    GraphExec = 14,
+}
+
 /// Slots of the first chunk; each further chunk has twice as many as the one before.
 const FIRST_CHUNK: usize = 256;
 const CHUNKS: usize = (INDEX_BITS - FIRST_CHUNK.ilog2()) as usize;
@@ -27,6 +61,7 @@ const GENERATION_SHIFT: u32 = INDEX_SHIFT + INDEX_BITS;
 const GENERATION_BITS: u32 = 13;
 /// The kind takes the top bits; a handle stays below 2^47, like a user-space address.
 const KIND_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
+const _: () = assert!(((Kind::GraphExec as u64 + 1) << KIND_SHIFT) <= 1 << 47);
 
 /// Locks a mutex and ignores poisoning: every critical section leaves its data consistent.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -60,7 +95,7 @@ type Chunk<T> = Box<[RwLock<Slot<T>>]>;
 
 /// The objects of one kind that have handles.
 pub struct Table<T> {
-    kind: u64,
+    kind: Kind,
     chunks: [OnceLock<Chunk<T>>; CHUNKS],
     free: Mutex<Free>,
 }
@@ -71,8 +106,8 @@ struct Free {
 }
 
 impl<T> Table<T> {
-    /// An empty table. `kind` is 1 to 14 and unique to the table; it tells its handles apart from others.
-    pub const fn new(kind: u64) -> Self {
+    /// An empty table. A kind is for one table alone, whose handles it tells apart from others.
+    pub const fn new(kind: Kind) -> Self {
         Self {
             kind,
             chunks: [const { OnceLock::new() }; CHUNKS],
@@ -108,14 +143,14 @@ impl<T> Table<T> {
     }
 
     fn encode(&self, index: usize, generation: u32) -> Handle {
-        (self.kind << KIND_SHIFT)
+        ((self.kind as u64) << KIND_SHIFT)
             | (u64::from(generation) << GENERATION_SHIFT)
             | ((index as u64) << INDEX_SHIFT)
     }
 
     fn decode(&self, handle: Handle) -> Option<(usize, u32)> {
         let rest = handle & ((1 << INDEX_SHIFT) - 1);
-        if handle >> KIND_SHIFT != self.kind || rest != 0 {
+        if handle >> KIND_SHIFT != self.kind as u64 || rest != 0 {
             return None;
         }
         let generation = (handle >> GENERATION_SHIFT) & ((1 << GENERATION_BITS) - 1);
@@ -222,8 +257,8 @@ mod tests {
 
     #[test]
     fn dead_and_foreign_handles_are_none() {
-        static A: Table<u32> = Table::new(1);
-        static B: Table<u32> = Table::new(2);
+        static A: Table<u32> = Table::new(Kind::Context);
+        static B: Table<u32> = Table::new(Kind::Module);
         let (a, _) = A.insert_with(|_| Arc::new(7)).unwrap();
         assert_eq!(A.get(a).as_deref(), Some(&7));
         assert!(B.get(a).is_none(), "a handle of another kind");
@@ -239,7 +274,7 @@ mod tests {
 
     #[test]
     fn objects_end_with_their_owner() {
-        static A: Table<u32> = Table::new(1);
+        static A: Table<u32> = Table::new(Kind::Context);
         let handles: Vec<_> = (0..1000).map(|i| A.insert_with(|_| Arc::new(i % 2)).unwrap().0).collect();
         assert!(A.remove(handles[1]).is_some());
         let kept = Arc::downgrade(&A.get(handles[3]).unwrap());
@@ -264,7 +299,7 @@ mod tests {
         }
         assert_eq!(place(SLOTS - 1), (CHUNKS - 1, (FIRST_CHUNK << (CHUNKS - 1)) - 1));
         assert_eq!(place(SLOTS), (CHUNKS, 0), "a full table has no chunk for the next one");
-        let table: Table<u32> = Table::new(14);
+        let table: Table<u32> = Table::new(Kind::GraphExec);
         let last = table.encode(SLOTS - 1, (1 << GENERATION_BITS) - 1);
         assert!(last < 1 << 47);
         assert_eq!(table.decode(last), Some((SLOTS - 1, (1 << GENERATION_BITS) - 1)));
@@ -272,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_handle_never_comes_back_to_life() {
-        static A: Table<u32> = Table::new(1);
+        static A: Table<u32> = Table::new(Kind::Context);
         let (first, _) = A.insert_with(|_| Arc::new(0)).unwrap();
         assert!(!A.has_ended(first) && !A.has_ended(first + 16));
         assert!(A.remove(first).is_some());
@@ -286,7 +321,7 @@ mod tests {
 
     #[test]
     fn more_than_a_million_objects() {
-        static A: Table<usize> = Table::new(3);
+        static A: Table<usize> = Table::new(Kind::Function);
         let handles: Vec<_> =
             (0..(1 << 20) + 10).map(|i| A.insert_with(|_| Arc::new(i)).unwrap().0).collect();
         for (i, h) in handles.iter().enumerate() {

@@ -10,11 +10,11 @@ use crate::context::{self, Context};
 use crate::device::Device;
 use crate::driver;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{self, Handle, Table, lock};
 use crate::module::{self, Function, Module, Report};
 
-static LIBRARIES: Table<Library> = Table::new(7);
-static KERNELS: Table<Kernel> = Table::new(4);
+static LIBRARIES: Table<Library> = Table::new(handle::Kind::Library);
+static KERNELS: Table<Kernel> = Table::new(handle::Kind::Kernel);
 
 /// A library.
 pub struct Library {

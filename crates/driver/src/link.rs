@@ -8,11 +8,11 @@ use crate::backend::{LoadErrorKind, LoadOptions};
 use crate::device::Device;
 use crate::device_runtime;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{self, Handle, Table, lock};
 use crate::log;
 use crate::module::{self, Report};
 
-static LINKS: Table<Link> = Table::new(8);
+static LINKS: Table<Link> = Table::new(handle::Kind::Link);
 
 /// The inputs so far.
 pub struct Link {

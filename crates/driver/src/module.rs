@@ -12,15 +12,15 @@ use crate::backend::{
 use crate::context::Context;
 use crate::device::{self, Device};
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{self, Handle, Table, lock};
 use crate::refused::Told;
 use crate::texture::reference::Reference;
 use crate::{code, driver, log, memory, texture};
 
 /// The modules that have handles.
-pub static MODULES: Table<Module> = Table::new(2);
+pub static MODULES: Table<Module> = Table::new(handle::Kind::Module);
 /// The functions that have handles.
-pub static FUNCTIONS: Table<Function> = Table::new(3);
+pub static FUNCTIONS: Table<Function> = Table::new(handle::Kind::Function);
 
 /// A module loaded into a context.
 pub struct Module {

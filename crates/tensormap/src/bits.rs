@@ -25,7 +25,7 @@
 //! The lower corner is in the first half of its field, the upper one in the second. A corner has one
 //! coordinate of 16 bits (always for im2col::w), two of 8 or three of 5.
 
-use crate::map::{Element, Interleave, Map, Shape, Swizzle};
+use crate::map::{Element, Interleave, MAX_RANK, Map, Promotion, Shape, Swizzle};
 
 /// Bytes of a map.
 pub const BYTES: usize = 128;
@@ -124,7 +124,7 @@ impl Map {
         put(w, SWIZZLE, self.swizzle as u64);
         put(w, NAN, u64::from(self.nan));
         put(w, TF32, u64::from(matches!(self.element, Element::Tf32 | Element::Tf32Ftz)));
-        put(w, PROMOTION, u64::from(self.promotion));
+        put(w, PROMOTION, self.promotion as u64);
         for (d, (&size, &step)) in self.dims.iter().zip(&self.steps).enumerate().take(self.rank) {
             put(w, DIM.nth(d), size.wrapping_sub(1));
             put(w, STEP.nth(d), u64::from(step.wrapping_sub(1)));
@@ -165,11 +165,11 @@ impl Map {
             (8, true) => Element::Tf32Ftz,
             _ => Element::of(CODES.iter().position(|&c| c == code)? as u32)?,
         };
-        if rank > 5 {
+        if rank > MAX_RANK {
             return None;
         }
-        let mut dims = [1; 5];
-        let mut steps = [1; 5];
+        let mut dims = [1; MAX_RANK];
+        let mut steps = [1; MAX_RANK];
         for d in 0..rank {
             dims[d] = get(w, DIM.nth(d)) + 1;
             steps[d] = get(w, STEP.nth(d)) as u32 + 1;
@@ -180,7 +180,7 @@ impl Map {
         }
         let inner = get(w, BOX_DIM) as u32 + 1;
         let shape = if get(w, IM2COL) == 0 {
-            let mut size = [1; 5];
+            let mut size = [1; MAX_RANK];
             for (d, n) in size.iter_mut().enumerate().take(rank) {
                 *n = get(w, BOX_DIM.nth(d)) as u32 + 1;
             }
@@ -213,7 +213,7 @@ impl Map {
             shape,
             interleave: Interleave::of(get(w, INTERLEAVE) as u32)?,
             swizzle: Swizzle::of(get(w, SWIZZLE) as u32)?,
-            promotion: get(w, PROMOTION) as u32,
+            promotion: Promotion::of(get(w, PROMOTION) as u32)?,
             nan: get(w, NAN) != 0,
         })
     }
@@ -291,7 +291,7 @@ mod tests {
             shape: Shape::Tiled([32, 8, 4, 1, 1]),
             interleave: Interleave::None,
             swizzle: Swizzle::None,
-            promotion: 0,
+            promotion: Promotion::None,
             nan: false,
         }
     }
@@ -329,7 +329,7 @@ mod tests {
             steps: [1, 2, 3, 8, 1],
             shape,
             swizzle: Swizzle::Bytes128,
-            promotion: 3,
+            promotion: Promotion::Bytes256,
             nan: true,
             ..map()
         };

@@ -1,7 +1,7 @@
 //! The driver's checks of a tensor map, which give an H200's answers.
 
 use crate::bits::corner_bits;
-use crate::map::{Interleave, Map, Shape, Swizzle};
+use crate::map::{Interleave, MAX_RANK, Map, Shape, Swizzle};
 
 /// Maximum number of bytes in a box: the most shared memory that a block can have.
 pub const MOST_BYTES: u64 = 227 << 10;
@@ -9,7 +9,7 @@ pub const MOST_BYTES: u64 = 227 << 10;
 /// Why a map is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
-    /// The rank is not 1 to 5, or below 3 for im2col and interleaved layouts.
+    /// The rank is not 1 to [`MAX_RANK`], or below 3 for im2col and interleaved layouts.
     Rank,
     /// The address is not aligned, or too large.
     Address,
@@ -75,7 +75,7 @@ impl Map {
     pub fn check(&self) -> Result<(), Invalid> {
         let interleaved = self.interleave != Interleave::None;
         let least = if interleaved || matches!(self.shape, Shape::Im2col { .. }) { 3 } else { 1 };
-        if !(least..=5).contains(&self.rank) {
+        if !(least..=MAX_RANK).contains(&self.rank) {
             return Err(Invalid::Rank);
         }
         let unit = if self.interleave == Interleave::Bytes32 { 32 } else { 16 };

@@ -14,4 +14,4 @@ pub mod walk;
 
 pub use bits::{BYTES, Field, WORDS, replace, replace_address};
 pub use check::{Invalid, MOST_BYTES, is_address};
-pub use map::{Element, Interleave, Map, NAN, Shape, Swizzle};
+pub use map::{Element, Interleave, MAX_RANK, Map, NAN, Promotion, Shape, Swizzle};

@@ -1,5 +1,8 @@
 //! The decoded form of a tensor map.
 
+/// Most dimensions of a tensor.
+pub const MAX_RANK: usize = 5;
+
 /// Fraction bits of an f32 that tf32 lacks.
 const TF32_DROPPED: u32 = 13;
 /// The smallest step between tf32 numbers in one binade, as f32 bits.
@@ -135,11 +138,26 @@ impl Swizzle {
     }
 }
 
+numbered! {
+/// Bytes that the hardware's cache is asked to fetch (`CUtensorMapL2promotion`).
+pub enum Promotion {
+    /// As usual.
+    #[default]
+    None = 0,
+    /// 64.
+    Bytes64 = 1,
+    /// 128.
+    Bytes128 = 2,
+    /// 256.
+    Bytes256 = 3,
+}
+}
+
 /// The elements of the tensor that a copy touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A box, given by its number of elements in each dimension.
-    Tiled([u32; 5]),
+    Tiled([u32; MAX_RANK]),
     /// Pixels inside a bounding box.
     Im2col {
         /// Offset of the first pixel from the tensor's first, W first.
@@ -161,24 +179,24 @@ pub enum Shape {
 pub struct Map {
     /// The elements.
     pub element: Element,
-    /// Number of dimensions, 1 to 5.
+    /// Number of dimensions, 1 to [`MAX_RANK`].
     pub rank: usize,
     /// The tensor's address.
     pub address: u64,
     /// Number of elements in each dimension, innermost first.
-    pub dims: [u64; 5],
+    pub dims: [u64; MAX_RANK],
     /// Bytes from one element to the next in each dimension except the innermost.
-    pub strides: [u64; 4],
+    pub strides: [u64; MAX_RANK - 1],
     /// The step between moved elements in each dimension.
-    pub steps: [u32; 5],
+    pub steps: [u32; MAX_RANK],
     /// The moved elements.
     pub shape: Shape,
     /// The layout of channels.
     pub interleave: Interleave,
     /// The permutation in shared memory.
     pub swizzle: Swizzle,
-    /// Bytes for the hardware's cache to fetch: a hint, 0 to 3.
-    pub promotion: u32,
+    /// Bytes for the hardware's cache to fetch: a hint.
+    pub promotion: Promotion,
     /// Whether elements outside the tensor are NaN rather than zero.
     pub nan: bool,
 }

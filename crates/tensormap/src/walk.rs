@@ -265,7 +265,7 @@ impl Map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::Element;
+    use crate::map::{Element, Promotion};
 
     /// A matrix of 5 rows of 6 words, 32 bytes apart, and boxes of 3 rows of 4.
     fn matrix() -> Map {
@@ -279,7 +279,7 @@ mod tests {
             shape: Shape::Tiled([4, 3, 1, 1, 1]),
             interleave: Interleave::None,
             swizzle: Swizzle::None,
-            promotion: 0,
+            promotion: Promotion::None,
             nan: false,
         }
     }

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use crate::block::{Block, SIDE};
 use crate::mapped::Mapped;
 
+/// The faces of a cube map.
+pub const FACES: u32 = 6;
+
 /// The type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
@@ -184,7 +187,7 @@ pub struct Descriptor {
     pub layers: u32,
     /// Whether it is an array, possibly of one layer.
     pub layered: bool,
-    /// Whether each layer has six faces.
+    /// Whether each layer has [`FACES`].
     pub cube: bool,
     /// Whether the memory belongs to the program, so that it may be gone when it is read.
     pub borrowed: bool,
@@ -195,6 +198,12 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
+    /// The faces of a layer.
+    #[inline]
+    pub fn faces(&self) -> u32 {
+        if self.cube { FACES } else { 1 }
+    }
+
     /// Whether a write to an address of this memory has an effect.
     #[inline]
     pub fn is_mapped(&self, address: u64) -> bool {

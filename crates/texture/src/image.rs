@@ -197,7 +197,7 @@ fn place<'a>(access: Access, descriptor: &'a Descriptor, words: &[u32]) -> Optio
         }
     }
     if all > axes {
-        let faces = if descriptor.cube { 6 } else { 1 };
+        let faces = descriptor.faces();
         place[2] = at(all - 1);
         (place[2] < descriptor.layers.saturating_mul(faces)).then_some(())?;
     }
@@ -262,7 +262,7 @@ fn store(access: Access, descriptor: &Descriptor, words: &[u32]) {
 fn size(descriptor: &Descriptor, level: u32) -> [u32; 4] {
     let levels = descriptor.levels.len() as u32;
     let Some(plane) = descriptor.levels.get(level as usize) else { return [0, 0, 0, levels] };
-    let faces = if descriptor.cube { 6 } else { 1 };
+    let faces = descriptor.faces();
     let layers = descriptor.layers * faces;
     match geometry(Access { geometry: Geometry::Own, ..Access::default() }, descriptor) {
         Geometry::A1 => [plane.width, layers, 1, levels],

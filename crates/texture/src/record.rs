@@ -195,7 +195,7 @@ fn words(descriptor: &Descriptor, family: Family) -> [u32; WORDS] {
                 _ => format << 12,
             };
     } else {
-        let faces = if descriptor.cube { 6 } else { 1 };
+        let faces = descriptor.faces();
         let (kind, slices) = match (descriptor.cube, descriptor.layered) {
             (true, _) => (11, descriptor.layers * faces),
             (_, true) if height == 0 => (12, descriptor.layers),

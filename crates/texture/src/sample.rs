@@ -200,7 +200,7 @@ fn taps(
 }
 
 fn slice(descriptor: &Descriptor, point: &Point, depth: i32) -> u32 {
-    let faces = if descriptor.cube { 6 } else { 1 };
+    let faces = descriptor.faces();
     if descriptor.layered || descriptor.cube {
         (point.layer * faces + point.face.min(faces - 1)).min(descriptor.layers * faces - 1)
     } else {

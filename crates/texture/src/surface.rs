@@ -20,7 +20,7 @@ fn place(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize, b
     let element = descriptor.format.element().max(1);
     let (layered, count) = (access.geometry.layered(), access.geometry.coordinates());
     let first = usize::from(layered);
-    let layers = if descriptor.cube { descriptor.layers * 6 } else { descriptor.layers };
+    let layers = descriptor.layers * descriptor.faces();
     let x = if access.elements {
         i64::from(word(first) as i32) * element as i64
     } else {

@@ -1,5 +1,6 @@
 //! Contexts and primary contexts.
 
+use driver::device::bank_size;
 use driver::{Error, Result, context, driver, green, peer};
 
 use crate::abi::{In, Need, Out, check};
@@ -139,12 +140,12 @@ api! {
 
     /// Shared memory banks are always four bytes wide.
     Context Legal fn cuCtxGetSharedMemConfig(config: Out<u32>) {
-        config.required()?.set(1);
+        config.required()?.set(bank_size::FOUR_BYTE);
         Ok(())
     }
 
     Context Legal fn cuCtxSetSharedMemConfig(config: u32) {
-        if config > 2 { Err(Error::InvalidValue) } else { Ok(()) }
+        if config > bank_size::EIGHT_BYTE { Err(Error::InvalidValue) } else { Ok(()) }
     }
 
     Context Legal fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {

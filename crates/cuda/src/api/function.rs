@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use driver::device::bank_size;
 use driver::module::{Function, function};
 use driver::{Error, Result};
 
@@ -11,8 +12,6 @@ use crate::types::Handle;
 
 /// The highest cache configuration.
 pub(crate) const MAX_CACHE_CONFIG: u32 = 3;
-/// The highest bank width configuration.
-const MAX_BANK_CONFIG: u32 = 2;
 /// `CU_FUNCTION_LOADING_STATE_LOADED`.
 const LOADED: u32 = 1;
 
@@ -63,7 +62,7 @@ api! {
     /// Shared memory banks are always four bytes wide; only the arguments are checked.
     Init Legal fn cuFuncSetSharedMemConfig(handle: Handle, config: u32) {
         of(handle)?;
-        if config > MAX_BANK_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }
+        if config > bank_size::EIGHT_BYTE { Err(Error::InvalidValue) } else { Ok(()) }
     }
 
     Init Legal fn cuFuncGetModule(module: Out<Handle>, handle: Handle) {

@@ -1,10 +1,18 @@
 //! Tensor maps, which are encoded entirely on the host.
 
 use driver::{Error, driver};
-use tensormap::{Element, Interleave, Map, Shape, Swizzle, WORDS};
+use tensormap::{Element, Interleave, MAX_RANK, Map, Promotion, Shape, Swizzle, WORDS};
 
 use crate::abi::{In, Out};
 use crate::api;
+
+/// `CUtensorMapFloatOOBfill`: what elements outside of the tensor are.
+mod fill {
+    /// `CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE`: zero.
+    pub const NONE: u32 = 0;
+    /// `CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA`.
+    pub const NAN: u32 = 1;
+}
 
 /// The arguments that the three encodings have in common.
 struct Common {
@@ -39,7 +47,7 @@ impl Common {
         to.required()?;
         let rank = self.rank as usize;
         // The header aligns maps to 64 bytes, but the hardware's driver writes them at any address.
-        if !(1..=5).contains(&rank) {
+        if !(1..=MAX_RANK).contains(&rank) {
             return Err(Error::InvalidValue);
         }
         let map = Map {
@@ -52,10 +60,10 @@ impl Common {
             shape: shape(rank)?,
             interleave: Interleave::of(self.interleave).ok_or(Error::InvalidValue)?,
             swizzle: Swizzle::of(self.swizzle).ok_or(Error::InvalidValue)?,
-            promotion: if self.promotion < 4 { self.promotion } else { return Err(Error::InvalidValue) },
+            promotion: Promotion::of(self.promotion).ok_or(Error::InvalidValue)?,
             nan: match self.fill {
-                0 => false,
-                1 => true,
+                fill::NONE => false,
+                fill::NAN => true,
                 _ => return Err(Error::InvalidValue),
             },
         };

@@ -1,6 +1,7 @@
 //! Texture references.
 
-use driver::texture::{Resource, reference, reference::State};
+use driver::texture::reference::{self, State};
+use driver::texture::{Resource, address_mode, filter_mode};
 use driver::{Error, Result, module};
 
 use crate::abi::{In, Out};
@@ -12,8 +13,6 @@ use crate::types::{ArrayDescriptor, CUdeviceptr, Handle};
 const OVERRIDE_FORMAT: u32 = 1;
 /// The valid flags of a reference.
 const FLAGS: u32 = 0x3f;
-/// `CU_TR_ADDRESS_MODE_CLAMP`, which replaces invalid address modes.
-const CLAMP: u32 = 1;
 /// The number of axes.
 const AXES: i32 = 3;
 
@@ -111,7 +110,8 @@ api! {
 
     Context Legal fn cuTexRefSetAddressMode(handle: Handle, number: i32, mode: u32) {
         reference::get(handle, false)?;
-        let (axis, mode) = (axis(number)?, if mode <= 3 { mode } else { CLAMP });
+        let axis = axis(number)?;
+        let mode = if mode <= address_mode::BORDER { mode } else { address_mode::CLAMP };
         change(handle, |s| s.sampling.address[axis] = mode)
     }
 
@@ -121,7 +121,7 @@ api! {
 
     Context Legal fn cuTexRefSetMipmapFilterMode(handle: Handle, mode: u32) {
         reference::get(handle, false)?;
-        let mode = up_to(mode, 1)?;
+        let mode = up_to(mode, filter_mode::LINEAR)?;
         change(handle, |s| s.sampling.level_filter = mode)
     }
 

@@ -17,7 +17,7 @@ use super::update::{self, Rules};
 use super::work::{Kind, Work};
 use super::{Body, Graph, device};
 
-static EXECS: Table<Exec> = Table::new(14);
+static EXECS: Table<Exec> = Table::new(crate::handle::Kind::GraphExec);
 
 /// Flags of instantiation.
 pub mod flag {

@@ -33,9 +33,9 @@ use object::Retained;
 pub use work::Work;
 
 /// The graphs that have handles.
-static GRAPHS: Table<Graph> = Table::new(10);
+static GRAPHS: Table<Graph> = Table::new(crate::handle::Kind::Graph);
 /// The nodes of all graphs.
-static NODES: Table<Node> = Table::new(11);
+static NODES: Table<Node> = Table::new(crate::handle::Kind::GraphNode);
 
 /// A graph.
 pub struct Graph {

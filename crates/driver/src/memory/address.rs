@@ -15,7 +15,7 @@ use host::mapped::Watched;
 use crate::context;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{self, Handle, Table, lock};
 use crate::shared;
 
 use super::managed::Location;
@@ -25,7 +25,7 @@ use super::{Kind, Owner, allocation, give_back, insert, remove, take};
 
 /// Sizes and addresses are multiples of this.
 pub const GRANULARITY: u64 = 2 << 20;
-static MEMORY: Table<Memory> = Table::new(12);
+static MEMORY: Table<Memory> = Table::new(handle::Kind::Memory);
 
 /// Physical memory, which has no address until it is mapped.
 pub struct Memory {

@@ -11,7 +11,7 @@ use crate::handle::{Handle, Pointers};
 use super::sparse::{Placement, SparseMemory};
 use super::{format, give_back, planar, space, take};
 use crate::external::Mapping;
-use texture::descriptor::{Code, Format, Plane, Tile};
+use texture::descriptor::{Code, FACES, Format, Plane, Tile};
 use texture::mapped::{Mapped, TILE};
 
 static ARRAYS: Pointers<Array> = Pointers::new();
@@ -108,8 +108,11 @@ impl Descriptor {
         {
             return Err(Error::InvalidValue);
         }
-        let faces =
-            if self.flags & flag::LAYERED == 0 { self.depth == 6 } else { self.depth.is_multiple_of(6) };
+        let cube = u64::from(FACES);
+        let faces = match self.flags & flag::LAYERED {
+            0 => self.depth == cube,
+            _ => self.depth.is_multiple_of(cube),
+        };
         if self.flags & flag::CUBEMAP != 0 && (self.width != self.height || self.depth == 0 || !faces) {
             return Err(Error::InvalidValue);
         }

@@ -12,9 +12,9 @@ use super::address::{self, GRANULARITY, Memory};
 use crate::device::attribute;
 use crate::driver;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{self, Handle, Table, lock};
 
-static OBJECTS: Table<Object> = Table::new(13);
+static OBJECTS: Table<Object> = Table::new(handle::Kind::Multicast);
 
 /// A multicast object.
 pub struct Object {

@@ -16,7 +16,7 @@ use super::pool_share::Shared;
 use super::space::{self, For};
 use super::{Allocation, Kind, Owner, host_flag};
 
-static POOLS: Table<Pool> = Table::new(9);
+static POOLS: Table<Pool> = Table::new(crate::handle::Kind::Pool);
 
 /// A memory pool.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ pub use queue::Policy;
 use queue::Queue;
 
 /// The streams that have handles.
-pub static STREAMS: Table<Stream> = Table::new(5);
+pub static STREAMS: Table<Stream> = Table::new(crate::handle::Kind::Stream);
 
 /// A position in a stream's order.
 #[derive(Clone)]

@@ -4,20 +4,16 @@ use std::any::Any;
 use std::sync::Arc;
 
 use ::texture::Descriptor;
-use ::texture::descriptor::{Address, Channel, Format, Plane, Sampler};
+use ::texture::descriptor::{Address, Channel, FACES, Format, Plane, Sampler};
 use ::texture::mapped::Mapped;
 
-use super::{LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, View, WIDEST, flag};
+use super::{
+    LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, View, WIDEST, address_mode as mode,
+    filter_mode, flag,
+};
 use crate::error::{Error, Result};
 use crate::memory::array::{self, Array, flag as shape};
 use crate::memory::format;
-
-/// Address modes by number: how coordinates outside a texture are handled; 1 clamps them.
-mod mode {
-    pub const WRAP: u32 = 0;
-    pub const MIRROR: u32 = 2;
-    pub const BORDER: u32 = 3;
-}
 
 /// The format with a number, if plain memory can have it.
 fn plain_format(number: u32, channels: u32) -> Result<Format> {
@@ -41,7 +37,7 @@ fn arrays(all: Vec<Arc<Array>>) -> Result<Shape> {
     let first = &all.first().ok_or(Error::InvalidValue)?.descriptor;
     let (layered, cube) = (first.flags & shape::LAYERED != 0, first.flags & shape::CUBEMAP != 0);
     let layers = match (layered, cube) {
-        (true, true) => first.depth / 6,
+        (true, true) => first.depth / u64::from(FACES),
         (true, false) => first.depth,
         (false, _) => 1,
     };
@@ -144,7 +140,7 @@ fn look_through(shape: &mut Shape, view: &View) -> Result<()> {
     shape.levels.truncate(view.last_level as usize + 1);
     shape.levels.drain(..view.first_level as usize);
     if shape.layered {
-        let faces = if shape.cube { 6 } else { 1 };
+        let faces = if shape.cube { FACES } else { 1 };
         for plane in &mut shape.levels {
             plane.base += plane.slice * u64::from(view.first_layer * faces);
         }
@@ -162,7 +158,8 @@ fn sampler(sampling: &Sampling, shape: &Shape) -> Result<Sampler> {
     };
     let known = if shape.cube { flag::MASK } else { flag::MASK & !flag::SEAMLESS };
     let modes = sampling.address.iter().take(axes).all(|&mode| mode <= mode::BORDER);
-    if !modes || sampling.filter > 1 || sampling.level_filter > 1 || sampling.flags & !known != 0 {
+    let filters = [sampling.filter, sampling.level_filter].iter().all(|&mode| mode <= filter_mode::LINEAR);
+    if !modes || !filters || sampling.flags & !known != 0 {
         return Err(Error::InvalidValue);
     }
     let has = |bit: u32| sampling.flags & bit != 0;
@@ -173,8 +170,8 @@ fn sampler(sampling: &Sampling, shape: &Shape) -> Result<Sampler> {
             mode::BORDER => Address::Border,
             _ => Address::Clamp,
         }),
-        linear: sampling.filter == 1,
-        linear_levels: sampling.level_filter == 1,
+        linear: sampling.filter == filter_mode::LINEAR,
+        linear_levels: sampling.level_filter == filter_mode::LINEAR,
         normalized: has(flag::NORMALIZED),
         integers: has(flag::INTEGERS),
         srgb: has(flag::SRGB),

@@ -71,18 +71,38 @@ pub mod flag {
     pub const MASK: u32 = 0x7f;
 }
 
+/// Address modes: how coordinates outside a texture are handled (`CUaddress_mode`, `HIPaddress_mode`).
+pub mod address_mode {
+    /// `CU_TR_ADDRESS_MODE_WRAP`.
+    pub const WRAP: u32 = 0;
+    /// `CU_TR_ADDRESS_MODE_CLAMP`.
+    pub const CLAMP: u32 = 1;
+    /// `CU_TR_ADDRESS_MODE_MIRROR`.
+    pub const MIRROR: u32 = 2;
+    /// `CU_TR_ADDRESS_MODE_BORDER`, the last one.
+    pub const BORDER: u32 = 3;
+}
+
+/// Filter modes, also between mipmap levels (`CUfilter_mode`, `HIPfilter_mode`).
+pub mod filter_mode {
+    /// `CU_TR_FILTER_MODE_POINT`: the nearest texel.
+    pub const POINT: u32 = 0;
+    /// `CU_TR_FILTER_MODE_LINEAR`, the last one.
+    pub const LINEAR: u32 = 1;
+}
+
 /// How a texture is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// Address modes by axis: 0 wrap, 1 clamp, 2 mirror, 3 border.
+    /// [`address_mode`]s by axis.
     pub address: [u32; 3],
-    /// Filter mode: 0 nearest, 1 linear.
+    /// The [`filter_mode`].
     pub filter: u32,
     /// [`flag`]s.
     pub flags: u32,
     /// Accepted; filtering is isotropic.
     pub anisotropy: u32,
-    /// Filter mode between mipmap levels: 0 nearest, 1 linear.
+    /// The [`filter_mode`] between mipmap levels.
     pub level_filter: u32,
     /// Bias added to the mipmap level.
     pub bias: f32,

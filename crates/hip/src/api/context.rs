@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use driver::context as contexts;
-use driver::device::Device;
+use driver::device::{Device, bank_size};
 
 use crate::abi::Out;
 use crate::current::{self, Handle, Rule};
@@ -17,8 +17,6 @@ fn device(ordinal: i32, error: Error) -> Result<Arc<Device>> {
     current::device_at(ordinal).map_err(|_| error)
 }
 
-/// `hipSharedMemBankSizeFourByte`.
-const FOUR_BYTE_BANKS: u32 = 1;
 /// The result of `hipCtxGetApiVersion`.
 const API_VERSION: u32 = 4;
 
@@ -106,13 +104,13 @@ api! {
     }
 
     Driver Legal fn hipCtxGetSharedMemConfig(out: Out<u32>) {
-        out.required()?.set(FOUR_BYTE_BANKS);
+        out.required()?.set(bank_size::FOUR_BYTE);
         Ok(())
     }
 
     /// Shared memory banks have one width; the call is accepted.
     Driver Legal fn hipCtxSetSharedMemConfig(config: u32) {
-        if config <= 2 { Ok(()) } else { Err(Error::InvalidValue) }
+        if config <= bank_size::EIGHT_BYTE { Ok(()) } else { Err(Error::InvalidValue) }
     }
 
     Driver Invalidates fn hipCtxSynchronize() {

@@ -2,7 +2,7 @@
 
 use driver::context as contexts;
 use driver::device::attribute::{COMPUTE_CAPABILITY_MAJOR, COMPUTE_CAPABILITY_MINOR};
-use driver::device::{parse_pci, texture_1d_linear_max_width};
+use driver::device::{bank_size, parse_pci, texture_1d_linear_max_width};
 use driver::stream::LOWEST_PRIORITY;
 
 use crate::abi::{In, Out, Text};
@@ -12,8 +12,6 @@ use crate::{Error, Result, api, current};
 /// The number of limits in HIP: stack size, `printf` buffer size, `malloc` heap size. The driver uses the
 /// same numbers.
 const LIMITS: u32 = 3;
-/// `hipSharedMemBankSizeFourByte`.
-const FOUR_BYTE_BANKS: u32 = 1;
 /// `hipDeviceScheduleMask`.
 const SCHEDULE: u32 = 7;
 /// `hipDeviceMapHost` and `hipDeviceLmemResizeToMax`, which have no effect.
@@ -21,9 +19,8 @@ const OTHER_FLAGS: u32 = 0x18;
 /// The highest priority in HIP. Programs that use the CUDA driver can have higher ones.
 pub(crate) const HIGHEST_PRIORITY: i32 = -1;
 
-/// The number of configurations of `hipDeviceGetCacheConfig` and `hipDeviceGetSharedMemConfig`.
+/// The number of configurations of `hipDeviceGetCacheConfig`.
 const CONFIGS: u32 = 4;
-const BANK_SIZES: u32 = 3;
 
 fn exists(ordinal: i32) -> Result<()> {
     current::device_at(ordinal).map(|_| ())
@@ -144,13 +141,13 @@ api! {
     }
 
     Device Legal fn hipDeviceGetSharedMemConfig(out: Out<u32>) {
-        out.required()?.set(FOUR_BYTE_BANKS);
+        out.required()?.set(bank_size::FOUR_BYTE);
         Ok(())
     }
 
     /// Shared memory banks have one width; the call is accepted.
     Device Legal fn hipDeviceSetSharedMemConfig(config: u32) {
-        if config < BANK_SIZES { Ok(()) } else { Err(Error::InvalidValue) }
+        if config <= bank_size::EIGHT_BYTE { Ok(()) } else { Err(Error::InvalidValue) }
     }
 
     Device Legal fn hipGetDeviceFlags(out: Out<u32>) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::device::attribute;
+use driver::device::{attribute, bank_size};
 // `hipFunction_attribute` has the same numbers up to 9.
 use driver::library::function_or_kernel;
 use driver::module::{Function, attribute as number};
@@ -13,9 +13,8 @@ use crate::{Error, Result, api, registered};
 
 /// `hipFuncAttributeMax`: one more than the highest settable attribute.
 const ATTRIBUTE_MAX: i32 = 10;
-/// The highest cache configuration, and the highest bank width configuration.
+/// `hipFuncCachePreferEqual`, the last cache configuration.
 const MAX_CACHE_CONFIG: u32 = 3;
-const MAX_BANK_CONFIG: u32 = 2;
 
 /// `hipFuncAttributes`.
 #[repr(C)]
@@ -156,7 +155,7 @@ api! {
     Device Legal fn hipFuncSetSharedMemConfig(host: u64, config: u32) {
         match host {
             0 => Err(Error::InvalidDeviceFunction),
-            _ if config > MAX_BANK_CONFIG => Err(Error::InvalidValue),
+            _ if config > bank_size::EIGHT_BYTE => Err(Error::InvalidValue),
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use capi::memory::{get_range_attribute, location_of};
 use capi::types::MemLocation;
-use driver::memory::managed::{self, Location, attach};
+use driver::memory::managed::{self, Location, attach, attribute as range_attribute};
 use driver::memory::{self, Kind};
 
 use crate::abi::{In, Out};
@@ -85,7 +85,7 @@ fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usi
         return Ok(());
     }
     // HIP does not have the CUDA driver's higher numbers.
-    if number > 4 {
+    if number > range_attribute::LAST_PREFETCH_LOCATION {
         return Err(Error::InvalidValue);
     }
     Ok(get_range_attribute(data, size, number, address, length)?)

@@ -26,22 +26,30 @@ const _: () = assert!(
         && size_of::<MipmapStructure>() <= ROOM
 );
 
-/// The `hipTextureType…` for an array's shape.
+/// `hipTextureType…`, defined in HIP's `texture_types.h`.
+mod kind {
+    pub const ONE: u32 = 1;
+    pub const TWO: u32 = 2;
+    pub const THREE: u32 = 3;
+    pub const CUBEMAP: u32 = 0x0c;
+    pub const ONE_LAYERED: u32 = 0xf1;
+    pub const TWO_LAYERED: u32 = 0xf2;
+    pub const CUBEMAP_LAYERED: u32 = 0xfc;
+}
+
+/// The [`kind`] for an array's shape.
 fn texture_type(d: &Descriptor) -> u32 {
     let layered = d.flags & array_flag::LAYERED != 0;
     match (d.height, d.depth) {
-        _ if d.flags & array_flag::CUBEMAP != 0 => {
-            if layered {
-                0xfc
-            } else {
-                0x0c
-            }
-        }
-        (0, _) if layered => 0xf1,
-        _ if layered => 0xf2,
-        (0, 0) => 1,
-        (_, 0) => 2,
-        _ => 3,
+        _ if d.flags & array_flag::CUBEMAP != 0 => match layered {
+            true => kind::CUBEMAP_LAYERED,
+            false => kind::CUBEMAP,
+        },
+        (0, _) if layered => kind::ONE_LAYERED,
+        _ if layered => kind::TWO_LAYERED,
+        (0, 0) => kind::ONE,
+        (_, 0) => kind::TWO,
+        _ => kind::THREE,
     }
 }
 

@@ -6,7 +6,7 @@ use wave::types::Fmt;
 use wave::{Inst, Ty};
 
 use super::names::{BLOCK, SHARED};
-use super::value::Rep;
+use super::value::{IN_SLOT, Rep};
 use super::{Kernel, Result};
 use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Reduction, Rmw, Type};
 use crate::lanewise;
@@ -392,7 +392,7 @@ impl Kernel<'_> {
             Ok(())
         })?;
         if let (Some(slot), Some(&r)) = (results, inst.results.first()) {
-            let v = self.out.ir.load_as(self.width().vector(t), slot, Access::aligned(64));
+            let v = self.out.ir.load_as(self.width().vector(t), slot, IN_SLOT);
             self.define(r, Rep::Vector(v))?;
         }
         Ok(())

@@ -5,9 +5,9 @@ use wave::op::{Builtin, IntOp, Op, Scope, ShiftOp};
 use wave::{Inst, Module, Ty, Value};
 
 use super::names::IMAGE;
-use super::value::Rep;
+use super::value::{IN_SLOT, Rep};
 use super::{Kernel, Result, Unsupported, nan, uniformity};
-use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Type, Width};
+use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Order, Type, Width};
 use crate::lanewise;
 
 impl Kernel<'_> {
@@ -175,7 +175,7 @@ impl Kernel<'_> {
             k.out.ir.store(one, at);
             Ok(())
         })?;
-        Ok(Some(self.out.ir.load_as(whole, results, Access::aligned(64))))
+        Ok(Some(self.out.ir.load_as(whole, results, IN_SLOT)))
     }
 
     /// The condition under which a result's variation holds: the operands' guards and what the operation

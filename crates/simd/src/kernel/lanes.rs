@@ -7,6 +7,7 @@ use wave::Ty;
 
 use super::Kernel;
 use super::memory::Access;
+use super::value::IN_SLOT;
 use crate::ir::{Access as How, Bin, Cast, Cmp, Name, Operand, Type};
 
 /// Number of lane-by-lane accesses in a kernel from which each becomes a loop.
@@ -35,7 +36,7 @@ impl Kernel<'_> {
     /// Stores a vector, one element per lane, in such a slot.
     pub fn put(&mut self, purpose: &'static str, which: usize, value: Operand) -> Operand {
         let room = self.room(purpose, which, value.ty(), 1);
-        self.out.ir.store_as(value, room, How::aligned(64));
+        self.out.ir.store_as(value, room, IN_SLOT);
         room
     }
 
@@ -126,7 +127,7 @@ impl Kernel<'_> {
                 k.out.ir.store(v, to);
             }
         });
-        rooms.iter().map(|r| self.out.ir.load_as(t, *r, How::aligned(64))).collect()
+        rooms.iter().map(|r| self.out.ir.load_as(t, *r, IN_SLOT)).collect()
     }
 
     /// Stores each lane's elements to its own address.

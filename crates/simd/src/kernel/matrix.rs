@@ -6,7 +6,7 @@ use wave::op::movement::{Action, Movement, Rows, Source};
 use wave::{Inst, LANES, Value};
 
 use super::names::{BLOCK, FAULT, SHARED, WARP};
-use super::value::Rep;
+use super::value::{IN_SLOT, Rep};
 use super::{Kernel, Result, offset};
 use crate::ir::{Access, Bin, Callee, Cast, Cmp, Name, Operand, Type};
 
@@ -139,7 +139,7 @@ impl Kernel<'_> {
         for &a in &inst.args[..inst.args.len().saturating_sub(1)] {
             let v = self.vector(a);
             let p = self.out.ir.offset(args, at);
-            self.out.ir.store_as(v, p, Access::aligned(64));
+            self.out.ir.store_as(v, p, IN_SLOT);
             at += v.ty().bytes();
         }
         self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
@@ -157,7 +157,7 @@ impl Kernel<'_> {
             let ty = self.width().vector(self.func_ty(r));
             let p = self.out.ir.offset(results, at);
             at += ty.bytes();
-            self.out.ir.load_as(ty, p, Access::aligned(64))
+            self.out.ir.load_as(ty, p, IN_SLOT)
         });
         taken.collect()
     }

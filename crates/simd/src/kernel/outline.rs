@@ -11,6 +11,7 @@ use std::rc::Rc;
 use wave::op::Op;
 use wave::{Inst, Ty, Value};
 
+use super::value::SLOT_ALIGNMENT;
 use super::{Kernel, Result};
 use crate::ir::{
     Access, Argument, Attributes, Bin, Block, Callee, Cmp, Effect, Function, Lanes, Name, Operand, Parameter,
@@ -80,7 +81,7 @@ impl Kernel<'_> {
         let outer = self.out.ir.begin();
         let mask = self.out.ir.mask(bits);
         // Slots are aligned as the frame is.
-        let access = Access::aligned((self.width().lanes() as u32 * ty.bytes()).min(64));
+        let access = Access::aligned((self.width().lanes() as u32 * ty.bytes()).min(SLOT_ALIGNMENT));
         let old = self.out.ir.load_as(t, slot, access);
         let kept = self.out.ir.select(mask, new, old);
         self.out.ir.store_as(kept, slot, access);

@@ -38,12 +38,15 @@ pub enum Rep {
     Vector(Operand),
 }
 
-/// Alignment of stack slots in bytes, enough for any vector.
-const SLOT_ALIGNMENT: u32 = 64;
+/// Alignment of stack slots in bytes, enough for any vector. Frames are aligned so as well.
+pub const SLOT_ALIGNMENT: u32 = 64;
+
+/// An access of a vector in a stack slot.
+pub const IN_SLOT: Access = Access::aligned(SLOT_ALIGNMENT);
 
 /// Alignment of a frame slot in bytes.
 fn alignment(ty: Type) -> u32 {
-    ty.bytes().clamp(1, 64) as u32
+    ty.bytes().clamp(1, SLOT_ALIGNMENT as usize) as u32
 }
 
 impl Kernel<'_> {
@@ -188,7 +191,7 @@ impl Kernel<'_> {
             return;
         }
         let size = ty.bytes();
-        self.out.frame = self.out.frame.next_multiple_of(size.clamp(4, 64));
+        self.out.frame = self.out.frame.next_multiple_of(size.clamp(4, SLOT_ALIGNMENT as usize));
         self.out.places.insert(name, self.out.frame);
         self.out.frame += size;
     }

@@ -8,6 +8,7 @@ use wave::op::{Order, Space};
 
 use super::Kernel;
 use super::memory::Access;
+use super::value::IN_SLOT;
 use crate::ir::{Access as How, Operand, Type};
 
 impl Access {
@@ -94,7 +95,7 @@ impl Kernel<'_> {
                 k.out.ir.store(v, to);
             }
         });
-        rooms.iter().map(|r| self.out.ir.load_as(vector, *r, How::aligned(64))).collect()
+        rooms.iter().map(|r| self.out.ir.load_as(vector, *r, IN_SLOT)).collect()
     }
 
     /// Stores each lane's elements at once.
