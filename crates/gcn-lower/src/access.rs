@@ -153,6 +153,26 @@ pub(crate) fn access(name: &str) -> Option<Access> {
     ACCESSES.iter().find(|row| row.0.contains(&name)).map(|row| row.1)
 }
 
+/// The access that the end of a name means, if the lane's number is part of its address.
+pub(crate) fn by_lane(name: &str) -> Option<Access> {
+    match name {
+        "load_dword_addtid" | "read_addtid_b32" | "load_addtid_b32" => Some(Load(1)),
+        "store_dword_addtid" | "write_addtid_b32" | "store_addtid_b32" => Some(Store(1)),
+        _ => None,
+    }
+}
+
+/// The load that the end of a name means, if its name says that it goes to LDS.
+pub(crate) fn to_lds(name: &str) -> Option<Access> {
+    access(&format!("load_{}", name.strip_prefix("load_lds_")?))
+}
+
+/// The atomic update that the end of a name means; `None` if it is no atomic.
+pub(crate) fn atomic(name: &str) -> Result<Option<(Update, AtomTy)>> {
+    let Some(name) = name.strip_prefix("atomic_") else { return Ok(None) };
+    update(name).map(Some).ok_or_else(|| "this atomic is not supported".to_owned())
+}
+
 /// The atomic update that a name without `atomic_` and `rtn_` means.
 pub(crate) fn update(name: &str) -> Option<(Update, AtomTy)> {
     UPDATES.iter().find(|row| row.0.contains(&name)).map(|row| (row.1, row.2))

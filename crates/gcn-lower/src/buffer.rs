@@ -11,12 +11,7 @@ use crate::error::Result;
 use crate::memory::lds_access;
 use crate::operand::operand;
 use crate::registers::Registers;
-
-/// Whether an instruction is an access of a buffer.
-pub(crate) fn is_access(name: &str) -> bool {
-    let kinds = ["_load_", "_store_", "_atomic_"];
-    (name.starts_with("buffer_") || name.starts_with("tbuffer_")) && kinds.iter().any(|k| name.contains(k))
-}
+use crate::typed::Shape;
 
 /// Where an access begins.
 pub(crate) struct Begin {
@@ -30,21 +25,20 @@ pub(crate) struct Begin {
 }
 
 impl Registers {
-    /// An access of a buffer, or of scratch memory by its descriptor.
-    pub fn buffer(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        let rest = name.trim_start_matches('t').strip_prefix("buffer_").unwrap_or(name);
-        if rest.starts_with("store_lds") {
+    /// An access of a buffer, or of scratch memory by its descriptor. `typed` says that the instruction has
+    /// the format.
+    pub fn buffer(&mut self, inst: &Inst, rest: &str, typed: bool) -> Result<()> {
+        if rest == "store_lds_dword" {
             return Err("stores from LDS are not supported".to_owned());
         }
         if inst.modifier(Mod::Tfe) == 1 {
             return Err("the state of a texture (tfe) is not supported".to_owned());
         }
-        if rest.contains("format") {
-            return self.typed_buffer(inst, rest);
+        if let Some(shape) = Shape::of(rest) {
+            return self.typed_buffer(inst, shape, typed);
         }
         let into_lds = lds_access(inst, rest);
-        if let Some(rest) = rest.strip_prefix("atomic_") {
-            let (update, ty) = access::update(rest).ok_or("this atomic is not supported")?;
+        if let Some((update, ty)) = access::atomic(rest)? {
             let at = self.buffer_place(inst, ty.ty().bytes())?;
             let mut data = self.atomic_data(inst, Role::Vdata, ty, update.operands())?;
             // The new value comes first, then what is compared.

@@ -7,6 +7,7 @@ use gcn::object::{Field, Kernel};
 use gcn::{CodeObject, Target};
 
 use crate::error::Error;
+use crate::scalar::Bitwise;
 
 /// Most instructions of a kernel.
 const MOST: usize = 1 << 20;
@@ -28,20 +29,33 @@ pub(crate) struct Code {
     pub lanes: u32,
 }
 
+/// What a conditional branch looks at, and whether it is taken if that is not zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// The scalar condition code.
+    Scc(bool),
+    /// The vector condition code.
+    Vcc(bool),
+    /// The active lanes.
+    Exec(bool),
+}
+
 /// How a block can go on after an instruction.
 pub(crate) enum Next {
     /// With the next instruction.
     Falls,
     /// At an address.
     Jumps(u64),
-    /// At an address, or with the next instruction.
-    Branches(u64),
+    /// At an address if the test says so, otherwise with the next instruction.
+    Branches(Test, u64),
     /// In a function, at this address or at one in registers; the function returns after the instruction.
     Calls(Option<u64>),
     /// At an address in registers.
     Leaves,
-    /// Not at all.
+    /// Not at all: the wave ends.
     Ends,
+    /// Not at all: the wave traps.
+    Traps,
 }
 
 /// Where control goes after an instruction.
@@ -60,16 +74,25 @@ pub(crate) fn next(inst: &Inst) -> Result<Next, String> {
         "s_branch" => Next::Jumps(target()?),
         // The third trap is a breakpoint.
         "s_trap" if matches!(inst.operand(Role::Simm16).map(|o| o.value), Some(Value::Imm(3))) => Next::Falls,
-        "s_endpgm" | "s_endpgm_saved" | "s_trap" => Next::Ends,
-        name if name.starts_with("s_cbranch_") => match name {
-            "s_cbranch_scc0" | "s_cbranch_scc1" | "s_cbranch_vccz" | "s_cbranch_vccnz"
-            | "s_cbranch_execz" | "s_cbranch_execnz" => Next::Branches(target()?),
-            _ => return Err("this branch is not supported".to_owned()),
-        },
+        "s_trap" => Next::Traps,
+        "s_endpgm" | "s_endpgm_saved" => Next::Ends,
+        "s_cbranch_scc0" => Next::Branches(Test::Scc(false), target()?),
+        "s_cbranch_scc1" => Next::Branches(Test::Scc(true), target()?),
+        "s_cbranch_vccz" => Next::Branches(Test::Vcc(false), target()?),
+        "s_cbranch_vccnz" => Next::Branches(Test::Vcc(true), target()?),
+        "s_cbranch_execz" => Next::Branches(Test::Exec(false), target()?),
+        "s_cbranch_execnz" => Next::Branches(Test::Exec(true), target()?),
+        "s_cbranch_cdbgsys"
+        | "s_cbranch_cdbguser"
+        | "s_cbranch_cdbgsys_or_user"
+        | "s_cbranch_cdbgsys_and_user"
+        | "s_cbranch_g_fork"
+        | "s_cbranch_i_fork"
+        | "s_cbranch_join" => return Err("this branch is not supported".to_owned()),
         "s_call_b64" => Next::Calls(Some(target()?)),
         "s_swappc_b64" => Next::Calls(None),
         "s_setpc_b64" => Next::Leaves,
-        "s_rfe_b64" | "s_rfe_restore_b64" | "s_cbranch_join" => {
+        "s_rfe_b64" | "s_rfe_restore_b64" => {
             return Err("only trap handlers and forks return so, which are not supported".to_owned());
         }
         _ => Next::Falls,
@@ -128,7 +151,7 @@ impl Code {
                         open.push(to);
                         break;
                     }
-                    Ok(Next::Branches(to)) => {
+                    Ok(Next::Branches(_, to)) => {
                         open.extend([to, after]);
                         break;
                     }
@@ -136,7 +159,7 @@ impl Code {
                         open.push(after);
                         break;
                     }
-                    Ok(Next::Leaves | Next::Ends) | Err(_) => break,
+                    Ok(Next::Leaves | Next::Ends | Next::Traps) | Err(_) => break,
                 }
             }
         }
@@ -161,10 +184,9 @@ impl Code {
         };
         self.instructions.values().any(|inst| match inst.op.name() {
             "v_writelane_b32" => true,
-            name if name.contains("_saveexec_") || name.contains("_wrexec_") => all(inst),
-            name if name.starts_with("s_mov_") => all(inst) && to_exec(inst),
-            name if name.starts_with("s_not_") => to_exec(inst),
-            _ => false,
+            "s_mov_b32" | "s_mov_b64" => all(inst) && to_exec(inst),
+            "s_not_b32" | "s_not_b64" => to_exec(inst),
+            _ => Bitwise::of(inst.op).is_some_and(|bitwise| bitwise.exec.is_some()) && all(inst),
         })
     }
 

@@ -1,6 +1,9 @@
 //! Comparisons of vectors and scalars, by their names.
 
-use gcn::isa::{Inst, Role};
+use std::sync::OnceLock;
+
+use gcn::isa::{Inst, Op as Operation, Role};
+use hashbrown::HashMap;
 use wave::op::{FloatCmp, IntCmp, Op};
 use wave::types::Fmt;
 use wave::{Ty, Value};
@@ -11,22 +14,66 @@ use crate::registers::{Reg, Registers};
 use crate::table::Form;
 
 /// A relation: what it compares, or that the answer is always the same.
+#[derive(Clone, Copy, Debug)]
 enum Relation {
     Int(IntCmp),
     Float(FloatCmp, Fmt),
     Constant(bool),
+    /// Whether a float is of a class of a mask.
+    Class(Fmt),
 }
 
-/// The relation of a name's middle and type, such as `gt` and `i32`.
-fn relation(name: &str, ty: &str) -> Option<Relation> {
-    let fmt = match ty {
-        "f16" => Some(Fmt::F16),
-        "f32" => Some(Fmt::F32),
-        "f64" => Some(Fmt::F64),
-        _ => None,
-    };
-    if let Some(fmt) = fmt {
+/// What is compared, and where the answer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Lanes, to a mask.
+    Vector,
+    /// Lanes, to EXEC.
+    ToExec,
+    /// Scalars, to SCC.
+    Scalar,
+    /// A scalar with a constant, to SCC.
+    WithConstant,
+}
+
+/// The beginnings of names.
+const KINDS: [(&str, Kind); 4] = [
+    ("v_cmp_", Kind::Vector),
+    ("v_cmpx_", Kind::ToExec),
+    ("s_cmp_", Kind::Scalar),
+    ("s_cmpk_", Kind::WithConstant),
+];
+
+/// A comparison.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    kind: Kind,
+    relation: Relation,
+    form: Form,
+}
+
+impl Comparison {
+    /// What a name says, such as `v_cmp_gt_i32`.
+    fn read(name: &'static str) -> Option<Comparison> {
+        let (rest, kind) = KINDS.iter().find_map(|(start, kind)| Some((name.strip_prefix(start)?, *kind)))?;
+        let (name, ty) = rest.rsplit_once('_')?;
+        let form = Form::read(ty)?;
+        Some(Comparison { kind, relation: relation(name, form)?, form })
+    }
+
+    /// The comparison that an operation is.
+    fn of(op: Operation) -> Option<Comparison> {
+        static ALL: OnceLock<HashMap<Operation, Comparison>> = OnceLock::new();
+        let read = |op: Operation| Some((op, Comparison::read(op.name())?));
+        ALL.get_or_init(|| Operation::all().filter_map(read).collect()).get(&op).copied()
+    }
+}
+
+/// The relation of a name's middle, such as `gt`, for a type.
+fn relation(name: &str, form: Form) -> Option<Relation> {
+    if let Form::Float(fmt @ (Fmt::F16 | Fmt::F32 | Fmt::F64)) = form {
         let cmp = match name {
+            "class" => return Some(Relation::Class(fmt)),
             "f" => return Some(Relation::Constant(false)),
             "t" | "tru" => return Some(Relation::Constant(true)),
             "lt" => FloatCmp::Lt,
@@ -47,11 +94,7 @@ fn relation(name: &str, ty: &str) -> Option<Relation> {
         };
         return Some(Relation::Float(cmp, fmt));
     }
-    let signed = match ty {
-        "i16" | "i32" | "i64" => true,
-        "u16" | "u32" | "u64" | "b32" => false,
-        _ => return None,
-    };
+    let Form::Int(_, signed) = form else { return None };
     Some(Relation::Int(match (name, signed) {
         ("f", _) => return Some(Relation::Constant(false)),
         ("t", _) => return Some(Relation::Constant(true)),
@@ -70,40 +113,40 @@ fn relation(name: &str, ty: &str) -> Option<Relation> {
 }
 
 impl Registers {
-    fn related(&mut self, relation: &Relation, a: Value, b: Value) -> Value {
-        match *relation {
+    /// Whether a relation holds. The mask of classes has 32 bits, all other operands have the same type.
+    fn related(&mut self, relation: Relation, a: Value, b: Value) -> Value {
+        match relation {
             Relation::Int(cmp) => self.compare(cmp, a, b),
             Relation::Float(cmp, fmt) => {
                 let ftz = self.float_mode(fmt).ftz;
                 self.op1(Op::FloatCmp { cmp, fmt, ftz }, &[a, b])
             }
             Relation::Constant(answer) => self.constant(Ty::I1, u64::from(answer)),
+            Relation::Class(fmt) => self.class(fmt, a, b),
         }
     }
 
-    /// A comparison of vectors; whether the name is one.
-    pub fn vector_comparison(&mut self, inst: &Inst, name: &str) -> Result<bool> {
-        let (rest, to_exec) = match (name.strip_prefix("v_cmp_"), name.strip_prefix("v_cmpx_")) {
-            (Some(rest), _) => (rest, false),
-            (_, Some(rest)) => (rest, true),
-            _ => return Ok(false),
+    /// A comparison of vectors; whether the instruction is one.
+    pub fn vector_comparison(&mut self, inst: &Inst) -> Result<bool> {
+        let Some(Comparison { kind: kind @ (Kind::Vector | Kind::ToExec), relation, form }) =
+            Comparison::of(inst.op)
+        else {
+            return Ok(false);
         };
-        let Some((name, ty)) = rest.rsplit_once('_') else { return Ok(false) };
-        let Some(form) = Form::read(ty) else { return Ok(false) };
         let a = self.source_as(inst, 0, form)?[0];
-        let flag = if let ("class", Some(fmt)) = (name, form.fmt()) {
-            let mask = self.source_as(inst, 1, Form::Int(Ty::I32, false))?[0];
-            self.class(fmt, a, mask)
-        } else {
-            let Some(relation) = relation(name, ty) else { return Ok(false) };
-            if let Some(fmt) = form.fmt() {
-                self.mode.check(fmt)?;
+        let second = match relation {
+            Relation::Class(_) => Form::Int(Ty::I32, false),
+            _ => {
+                if let Some(fmt) = form.fmt() {
+                    self.mode.check(fmt)?;
+                }
+                form
             }
-            let b = self.source_as(inst, 1, form)?[0];
-            self.related(&relation, a, b)
         };
+        let b = self.source_as(inst, 1, second)?[0];
+        let flag = self.related(relation, a, b);
         let mask = self.ballot(flag);
-        if to_exec {
+        if kind == Kind::ToExec {
             // Before gfx10 the mask goes to a register too.
             if let Ok(result) = operand(inst, Role::Sdst) {
                 self.write_scalar(result, mask)?;
@@ -120,27 +163,21 @@ impl Registers {
         operand(inst, Role::Sdst).or_else(|_| operand(inst, Role::Implied))
     }
 
-    /// A comparison of scalars; whether the name is one.
-    pub fn scalar_comparison(&mut self, inst: &Inst, name: &str) -> Result<bool> {
-        let (rest, constant) = match (name.strip_prefix("s_cmp_"), name.strip_prefix("s_cmpk_")) {
-            (Some(rest), _) => (rest, false),
-            (_, Some(rest)) => (rest, true),
-            _ => return Ok(false),
-        };
-        let Some((name, ty)) = rest.rsplit_once('_') else { return Ok(false) };
-        let Some(relation) = relation(name, ty) else { return Ok(false) };
-        let (a, b) = if constant {
+    /// A comparison of scalars; whether the instruction is one.
+    pub fn scalar_comparison(&mut self, inst: &Inst) -> Result<bool> {
+        let Some(Comparison { kind, relation, form }) = Comparison::of(inst.op) else { return Ok(false) };
+        let (a, b) = if kind == Kind::WithConstant {
             let value = crate::operand::immediate(inst, Role::Simm16)?;
-            let value = if ty.starts_with('u') { value as u16 as u32 } else { value as i16 as i32 as u32 };
+            let value = if form.is_signed() { value as i16 as i32 as u32 } else { value as u16 as u32 };
             (self.source(inst, Role::Sdst)?, self.word(value))
         } else {
             (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?)
         };
-        let (a, b) = match ty {
-            "f16" => (self.resized(a, Ty::I16), self.resized(b, Ty::I16)),
+        let (a, b) = match form {
+            Form::Float(Fmt::F16) => (self.resized(a, Ty::I16), self.resized(b, Ty::I16)),
             _ => (a, b),
         };
-        let flag = self.related(&relation, a, b);
+        let flag = self.related(relation, a, b);
         self.set(Reg::Scc, flag);
         Ok(true)
     }

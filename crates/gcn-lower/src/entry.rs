@@ -9,13 +9,14 @@ use wave::layout::RECURSION_STACK;
 use wave::op::{BarMode, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Block, BlockCall, Function, KernelInfo, Loc, Terminator, Ty, Value};
 
-use crate::code::{self, Code, Next};
+use crate::code::{self, Code, Next, Test};
 use crate::error::{Error, Result};
 use crate::graph::{End, Graph};
+use crate::group::{Group, Named};
 use crate::launch::{self, Layout};
+use crate::memory;
 use crate::mode::Mode;
 use crate::registers::{Known, Reg, Registers};
-use crate::{buffer, memory, smem};
 
 /// Lowers a kernel whose code was read.
 pub(crate) fn lower(
@@ -140,8 +141,8 @@ impl<'a> Lowering<'a> {
         }
         match &node.end {
             End::Jumps(to) => self.jump(state, *to),
-            End::Branches(to, after) => {
-                let cond = state.condition(last.op.name());
+            End::Branches(test, to, after) => {
+                let cond = state.condition(*test);
                 let (then, els) = (self.edge(state, *to), self.edge(state, *after));
                 let (then, els) = (BlockCall::to(then), BlockCall::to(els));
                 state.terminate(Terminator::Branch { cond, then, els });
@@ -151,8 +152,8 @@ impl<'a> Lowering<'a> {
                     self.errors.push(Error { address: last.address, message: format!("{last}: {reason}") });
                 }
             }
-            End::Stops if last.op.name().starts_with("s_endpgm") => state.terminate(Terminator::Exit),
-            End::Stops => state.trap(),
+            End::Ends => state.terminate(Terminator::Exit),
+            End::Traps => state.trap(),
         }
         if let Some(reason) = state.refused.take() {
             self.errors.push(Error { address: last.address, message: format!("{last}: {reason}") });
@@ -213,21 +214,18 @@ impl Registers {
     }
 
     /// Whether a conditional branch is taken.
-    fn condition(&mut self, name: &str) -> Value {
-        let rest = name.trim_start_matches("s_cbranch_");
-        match rest {
-            "scc1" => self.get(Reg::Scc),
-            "scc0" => {
+    fn condition(&mut self, test: Test) -> Value {
+        let (mask, set) = match test {
+            Test::Scc(set) => {
                 let scc = self.get(Reg::Scc);
-                self.not(scc)
+                return if set { scc } else { self.not(scc) };
             }
-            _ => {
-                let mask = self.get(if rest.starts_with("vcc") { Reg::Vcc } else { Reg::Exec });
-                let zero = self.constant(self.mask(), 0);
-                let cmp = if rest.ends_with("nz") { IntCmp::Ne } else { IntCmp::Eq };
-                self.compare(cmp, mask, zero)
-            }
-        }
+            Test::Vcc(set) => (Reg::Vcc, set),
+            Test::Exec(set) => (Reg::Exec, set),
+        };
+        let mask = self.get(mask);
+        let zero = self.constant(self.mask(), 0);
+        self.compare(if set { IntCmp::Ne } else { IntCmp::Eq }, mask, zero)
     }
 
     /// Lowers an instruction other than a branch, or both halves of a dual one: they read before either
@@ -244,8 +242,8 @@ impl Registers {
 
     /// Lowers an instruction other than a branch.
     fn instruction(&mut self, inst: &Inst) -> Result<()> {
-        let name = crate::newer::alias(inst.op.name());
-        self.signed = name.contains("_i64");
+        let &Named { name, group, rest, long_signed, .. } = Named::of(inst.op);
+        self.long_signed = long_signed;
         if self.newer(inst, name)? {
             return Ok(());
         }
@@ -259,7 +257,7 @@ impl Registers {
             "s_getpc_b64" | "s_swappc_b64" | "s_call_b64" => self.note_place(inst),
             _ if !matches!(code::next(inst)?, Next::Falls) => Ok(()),
             // A breakpoint: without a debugger, the wave goes on.
-            "s_trap" | "s_ttracedata" | "s_incperflevel" | "s_decperflevel" => Ok(()),
+            "s_trap" => Ok(()),
             "s_sleep" | "s_sleep_var" => {
                 self.op(Op::Yield, &[]);
                 Ok(())
@@ -267,23 +265,22 @@ impl Registers {
             "s_getreg_b32" | "s_setreg_b32" if memory::is_of_memory(inst, self.generation) => {
                 self.memory_register(inst, name)
             }
-            _ if smem::is_access(name) => self.scalar_memory(inst, name),
-            _ if name.starts_with("s_") => self.scalar(inst, name),
-            _ if name.starts_with("v_") => self.vector(inst, name),
-            _ if name.starts_with("global_") || name.starts_with("flat_") => self.global(inst, name),
-            _ if name.starts_with("scratch_") => self.scratch(inst, name),
-            _ if buffer::is_access(name) => self.buffer(inst, name),
-            _ if name.starts_with("image_") => self.image(inst, name.trim_start_matches("image_")),
-            _ if name.starts_with("ds_gws_") => self.wave_sync(inst, name),
-            _ if name.starts_with("ds_") => self.lds(inst, name),
-            // Caches: memory is coherent here.
-            _ if name.starts_with("buffer_gl")
-                || name.starts_with("buffer_inv")
-                || name.starts_with("buffer_wb") =>
-            {
-                Ok(())
-            }
-            _ => Err("this instruction is not supported".to_owned()),
+            "s_memtime" => self.clock(inst, SReg::Clock64),
+            "s_memrealtime" => self.clock(inst, SReg::GlobalTimer64),
+            _ => match group {
+                Group::Scalar => self.scalar(inst, name),
+                Group::ScalarMemory(kind) => self.scalar_memory(inst, kind, rest),
+                Group::Vector => self.vector(inst, name),
+                Group::Interpolation => Err("interpolation is for graphics alone".to_owned()),
+                Group::Global | Group::Flat => self.global(inst, rest, group == Group::Flat),
+                Group::Scratch => self.scratch(inst, rest),
+                Group::Buffer | Group::TypedBuffer => self.buffer(inst, rest, group == Group::TypedBuffer),
+                Group::Image => self.image(inst, rest),
+                Group::WaveSync => self.wave_sync(inst, rest),
+                Group::Lds => self.lds(inst, rest),
+                Group::Nothing => Ok(()),
+                Group::Other => Err("this instruction is not supported".to_owned()),
+            },
         }
     }
 

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gcn::isa::{Inst, Operand, Part, Role, Special, Value as Place};
 
+use crate::group::{Group, Named};
+use crate::smem::Kind;
+
 /// A word that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
@@ -48,23 +51,28 @@ pub(crate) struct Words {
     carry: Option<(u64, u32)>,
 }
 
-/// Scalar instructions that leave SCC as it is, by how their names begin.
-const KEEPS_SCC: &[&str] = &[
-    "s_mov",
-    "s_load",
-    "s_buffer_load",
-    "s_wait",
-    "s_nop",
-    "s_getpc",
-    "s_clause",
-    "s_delay",
-    "s_brev",
-    "s_mul_",
-    "s_pack",
-    "s_sext",
-    "s_cselect",
-    "s_inst",
+/// Scalar operations that copy a word or an address. The upper half of an address is its own extension.
+pub(crate) const COPIES: &[&str] = &["s_mov_b32", "s_mov_b64", "s_sext_i32_i8", "s_sext_i32_i16"];
+
+/// Scalar operations that add to a word or an address.
+pub(crate) const ADDS: &[&str] = &[
+    "s_add_u32",
+    "s_add_co_u32",
+    "s_addc_u32",
+    "s_add_co_ci_u32",
+    "s_add_i32",
+    "s_add_co_i32",
+    "s_addk_i32",
+    "s_addk_co_i32",
+    "s_add_nc_u64",
+    "s_add_f16",
+    "s_add_f32",
 ];
+
+/// Whether an instruction loads scalars from an address.
+fn loads(inst: &Inst) -> bool {
+    Named::of(inst.op).group == Group::ScalarMemory(Kind::Load)
+}
 
 /// The first register of an operand and their number, if they are ones that are followed.
 fn registers(operand: &Operand) -> Option<(u16, u16)> {
@@ -187,7 +195,7 @@ impl Words {
                 "s_swappc_b64" | "s_setpc_b64" => {
                     inst.operand(Role::Src0).is_some_and(|o| self.address(o).is_some())
                 }
-                _ => ["s_add", "s_mov_b", "s_load_", "s_sext_"].iter().any(|start| name.starts_with(start)),
+                _ => COPIES.contains(&name) || ADDS.contains(&name) || loads(inst),
             };
             if followed {
                 continue;
@@ -211,12 +219,8 @@ impl Words {
         let after = inst.address.wrapping_add(u64::from(inst.size));
         let result = inst.operand(Role::Sdst).and_then(registers);
         let source = |role| inst.operand(role);
-        let mut carry = if name.starts_with("s_") && !KEEPS_SCC.iter().any(|s| name.starts_with(s)) {
-            None
-        } else {
-            self.carry
-        };
-        let copies = name.starts_with("s_mov_b") || name.starts_with("s_sext_");
+        let mut carry = if Named::of(inst.op).keeps_scc { self.carry } else { None };
+        let copies = COPIES.contains(&name);
         let copied: Vec<Perhaps> = match source(Role::Src0).filter(|_| copies).and_then(registers) {
             Some((first, count)) => (first..first.saturating_add(count)).map(|r| self.held(r)).collect(),
             None => Vec::new(),
@@ -248,7 +252,7 @@ impl Words {
             "s_add_u32" | "s_add_co_u32" | "s_addc_u32" | "s_add_co_ci_u32" => {
                 let word = |role| source(role).and_then(|o| self.word(o));
                 let (a, b) = (word(Role::Src0), word(Role::Src1));
-                let upper = name.contains("addc") || name.contains("_ci_");
+                let upper = matches!(name, "s_addc_u32" | "s_add_co_ci_u32");
                 let sum = match (a, b) {
                     (Some(Word::Low(at)), Some(Word::Constant(by)))
                     | (Some(Word::Constant(by)), Some(Word::Low(at)))
@@ -269,7 +273,7 @@ impl Words {
                 };
                 vec![sum]
             }
-            _ if name.starts_with("s_load_") => {
+            _ if loads(inst) => {
                 let base = source(Role::Sbase).and_then(|o| self.address(o));
                 let distance = match source(Role::Offset).or(source(Role::Soffset)).map(|o| o.value) {
                     Some(Place::Imm(value)) => Some(value as u64),

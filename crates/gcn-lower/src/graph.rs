@@ -13,7 +13,7 @@ use gcn::CodeObject;
 use gcn::isa::{Inst, Role, Value as Place};
 use hashbrown::HashMap;
 
-use crate::code::{self, Code, Next};
+use crate::code::{self, Code, Next, Test};
 use crate::error::Error;
 use crate::flow::Words;
 
@@ -33,12 +33,14 @@ const RETURN: u16 = 30;
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The wave ends, or traps.
-    Stops,
+    /// The wave ends.
+    Ends,
+    /// The wave traps: by an instruction, or because it goes on where no code is known.
+    Traps,
     /// It goes on in one block.
     Jumps(usize),
-    /// To the first block if the instruction's condition holds, otherwise to the second.
-    Branches(usize, usize),
+    /// To the first block if the test says so, otherwise to the second.
+    Branches(Test, usize, usize),
     /// To the block whose address the instruction's source holds; a trap if there is none.
     Chooses(Vec<(u64, usize)>),
 }
@@ -67,9 +69,9 @@ impl End {
     /// Where it goes on, with repetition.
     pub fn targets(&self) -> Vec<usize> {
         match self {
-            End::Stops => Vec::new(),
+            End::Ends | End::Traps => Vec::new(),
             End::Jumps(to) => vec![*to],
-            End::Branches(to, after) => vec![*to, *after],
+            End::Branches(_, to, after) => vec![*to, *after],
             End::Chooses(all) => all.iter().map(|(_, to)| *to).collect(),
         }
     }
@@ -320,7 +322,7 @@ impl<'a> Maker<'a> {
 
     /// Follows a block to where it leads.
     fn leave(&mut self, node: usize) -> End {
-        let Some(Open { copy, leader, known }) = self.nodes.get(node) else { return End::Stops };
+        let Some(Open { copy, leader, known }) = self.nodes.get(node) else { return End::Traps };
         let (copy, leader, mut known) = (*copy, *leader, known.clone());
         let code = self.code;
         let mut last = None;
@@ -329,16 +331,18 @@ impl<'a> Maker<'a> {
             last = Some((inst, known.clone()));
             known.step(inst, |place| self.stored.get(&place).copied());
         }
-        let Some((last, before)) = last else { return End::Stops };
+        let Some((last, before)) = last else { return End::Traps };
         let after = last.address.wrapping_add(u64::from(last.size));
-        let jumps = |to: Option<usize>| to.map_or(End::Stops, End::Jumps);
+        let jumps = |to: Option<usize>| to.map_or(End::Traps, End::Jumps);
         match code::next(last) {
             Ok(Next::Falls) => jumps(self.reach(copy, after, &known)),
             Ok(Next::Jumps(to)) => jumps(self.reach(copy, to, &known)),
-            Ok(Next::Branches(to)) => match (self.reach(copy, to, &known), self.reach(copy, after, &known)) {
-                (Some(to), Some(after)) => End::Branches(to, after),
-                _ => End::Stops,
-            },
+            Ok(Next::Branches(test, to)) => {
+                match (self.reach(copy, to, &known), self.reach(copy, after, &known)) {
+                    (Some(to), Some(after)) => End::Branches(test, to, after),
+                    _ => End::Traps,
+                }
+            }
             Ok(Next::Calls(to)) => {
                 let to = to.or_else(|| before.address(last.operand(Role::Src0)?));
                 let call = |maker: &mut Self, function| {
@@ -358,7 +362,8 @@ impl<'a> Maker<'a> {
                 }
             }
             Ok(Next::Leaves) => self.back(node, copy, last, &before, &known),
-            Ok(Next::Ends) | Err(_) => End::Stops,
+            Ok(Next::Ends) => End::Ends,
+            Ok(Next::Traps) | Err(_) => End::Traps,
         }
     }
 
@@ -370,7 +375,7 @@ impl<'a> Maker<'a> {
         let returns = self.copies[copy].returns.clone();
         if let Some(to) = source.and_then(|o| before.address(o)) {
             let caller = returns.iter().find(|(back, _)| *back == to).map_or(copy, |(_, caller)| *caller);
-            return self.reach(caller, to, known).map_or(End::Stops, End::Jumps);
+            return self.reach(caller, to, known).map_or(End::Traps, End::Jumps);
         }
         let mut found = Vec::new();
         for (back, caller) in returns {
@@ -413,9 +418,10 @@ impl<'a> Maker<'a> {
         let nodes = order.iter().filter_map(|node| {
             let open = self.nodes.get(*node)?;
             let end = match ends.get(*node)? {
-                End::Stops => End::Stops,
+                End::Ends => End::Ends,
+                End::Traps => End::Traps,
                 End::Jumps(to) => End::Jumps(place(to)),
-                End::Branches(to, after) => End::Branches(place(to), place(after)),
+                End::Branches(test, to, after) => End::Branches(*test, place(to), place(after)),
                 End::Chooses(all) => End::Chooses(all.iter().map(|(at, to)| (*at, place(to))).collect()),
             };
             Some(Node { leader: open.leader, end, known: open.known.clone() })

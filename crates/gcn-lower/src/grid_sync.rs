@@ -18,10 +18,10 @@ const COUNT: i32 = offset_of!(Workspace, barrier) as i32;
 impl Registers {
     /// Instructions of global wave sync. A barrier states the number of waves, so that nothing is left to do
     /// for `ds_gws_init`.
-    pub fn wave_sync(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        match name {
-            "ds_gws_init" => Ok(()),
-            "ds_gws_barrier" => {
+    pub fn wave_sync(&mut self, inst: &Inst, rest: &str) -> Result<()> {
+        match rest {
+            "init" => Ok(()),
+            "barrier" => {
                 let others = self.words(operand(inst, Role::Gdata)?.value, 1)?[0];
                 self.grid_barrier(others);
                 Ok(())

@@ -6,7 +6,7 @@
 
 use gcn::Generation;
 use gcn::isa::{Inst, Mod, Role, Value as Place};
-use texture::access::{Access, Geometry, Image, Level, Operation};
+use texture::access::{Access, Geometry, Level, Operation};
 use wave::op::{FloatMode, FloatOp, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
@@ -55,47 +55,55 @@ const ATOMICS: &[(&str, &str)] = &[
     ("max_flt", "fmax"),
 ];
 
-/// What an instruction's name says, or why it is not supported.
-fn described(rest: &str) -> Result<Access> {
-    let plain = |operation| Access { operation, ..Access::default() };
-    let level = if rest.contains("_mip") { Level::Level } else { Level::Base };
-    let memory = match (rest.strip_prefix("load"), rest.strip_prefix("store")) {
-        (Some(words), _) => Some((Operation::ImageLoad, words)),
-        (_, Some(words)) => Some((Operation::ImageStore, words)),
-        _ => None,
-    };
-    if let Some((operation, words)) = memory {
-        let has = |word: &str| words.split('_').any(|w| w == word);
-        let image = Image { raw: has("pck"), signed: has("sgn"), ..Image::default() };
-        return Ok(Access { level, image, ..plain(operation) });
-    }
-    match rest {
-        "get_resinfo" => return Ok(plain(Operation::ImageSize)),
-        "get_lod" => return Ok(Access { level: Level::Quad, ..plain(Operation::ImageLevel) }),
-        "msaa_load" => return Ok(plain(Operation::ImageLoad)),
-        _ => {}
-    }
-    let (operation, words) = match (rest.strip_prefix("sample"), rest.strip_prefix("gather4")) {
-        (Some(words), _) => (Operation::ImageSample, words),
-        (_, Some(words)) => (Operation::ImageGather, words),
-        _ => return Err("this image instruction is not supported".to_owned()),
-    };
-    let mut access = Access { level: Level::Quad, ..plain(operation) };
-    for word in words.split('_').filter(|w| !w.is_empty()) {
-        match word {
-            "lz" => access.level = Level::Base,
-            "l" => access.level = Level::Level,
-            "d" | "cd" => access.level = Level::Gradient,
-            "o" => access.offsets = true,
-            "c" => access.image.compare = true,
-            "b" => access.image.bias = true,
-            "cl" => access.image.least = true,
-            // `image_words` makes them of 32 bits.
-            "g16" => {}
-            _ => return Err("this image instruction is not supported".to_owned()),
+/// What an instruction's name says.
+#[derive(Clone, Copy, Debug)]
+struct Described {
+    access: Access,
+    /// It loads the same channel of all samples of a texel.
+    samples: bool,
+    /// Its derivatives have 16 bits.
+    short_derivatives: bool,
+}
+
+impl Described {
+    /// What a name without `image_` says; `None` if it is not supported.
+    fn of(rest: &str) -> Option<Described> {
+        let mut words = rest.split('_');
+        let mut access = Access::default();
+        (access.operation, access.level) = match words.next()? {
+            "load" => (Operation::ImageLoad, Level::Base),
+            "store" => (Operation::ImageStore, Level::Base),
+            "sample" => (Operation::ImageSample, Level::Quad),
+            "gather4" => (Operation::ImageGather, Level::Quad),
+            _ => {
+                (access.operation, access.level) = match rest {
+                    "get_resinfo" => (Operation::ImageSize, access.level),
+                    "get_lod" => (Operation::ImageLevel, Level::Quad),
+                    "msaa_load" => (Operation::ImageLoad, access.level),
+                    _ => return None,
+                };
+                return Some(Described { access, samples: rest == "msaa_load", short_derivatives: false });
+            }
+        };
+        let mut short_derivatives = false;
+        for word in words {
+            match word {
+                "mip" => access.level = Level::Level,
+                "pck" => access.image.raw = true,
+                "sgn" => access.image.signed = true,
+                "lz" => access.level = Level::Base,
+                "l" => access.level = Level::Level,
+                "d" | "cd" => access.level = Level::Gradient,
+                "o" => access.offsets = true,
+                "c" => access.image.compare = true,
+                "b" => access.image.bias = true,
+                "cl" => access.image.least = true,
+                "g16" => short_derivatives = true,
+                _ => return None,
+            }
         }
+        Some(Described { access, samples: false, short_derivatives })
     }
-    Ok(access)
 }
 
 impl Registers {
@@ -106,14 +114,16 @@ impl Registers {
             return Err("descriptors of 128 bits are not supported".to_owned());
         }
         let status = inst.modifier(Mod::Tfe) == 1;
-        if inst.modifier(Mod::Lwe) == 1 && !status || status && rest.starts_with("atomic_") {
+        let atomic = rest.strip_prefix("atomic_");
+        if inst.modifier(Mod::Lwe) == 1 && !status || status && atomic.is_some() {
             return Err("this state of a texture (tfe, lwe) is not supported".to_owned());
         }
-        if let Some(rest) = rest.strip_prefix("atomic_") {
+        if let Some(rest) = atomic {
             return self.image_atomic(inst, rest);
         }
         let sampled = inst.operand(Role::Ssamp).is_some();
-        let mut access = described(rest)?;
+        let described = Described::of(rest).ok_or("this image instruction is not supported")?;
+        let Described { mut access, samples, short_derivatives } = described;
         access.geometry = self.geometry(inst);
         access.halves = inst.modifier(Mod::D16) == 1;
         access.image.texels = sampled && inst.modifier(Mod::Unorm) == 1;
@@ -130,7 +140,7 @@ impl Registers {
             let (low, bits) = (self.word(low), self.word(bits));
             args.push(self.op1(Op::Bfe { signed: false, ty: Ty::I32 }, &[word, low, bits]));
         }
-        args.extend(self.image_words(inst, access, sampled && rest != "msaa_load")?);
+        args.extend(self.image_words(inst, access, sampled && !samples, short_derivatives)?);
         if access.operation == Operation::ImageStore {
             args.extend(self.image_data(inst, mask, access.halves)?);
             self.op(Op::Texture(access), &args);
@@ -142,7 +152,7 @@ impl Registers {
         let mut channels: Vec<Value> = match access.operation {
             Operation::ImageGather => all.to_vec(),
             // Objects have one sample for each texel; the others are 0.
-            _ if rest == "msaa_load" => vec![all[usize::from(access.channel)]],
+            _ if samples => vec![all[usize::from(access.channel)]],
             _ => all.iter().enumerate().filter(|(k, _)| chosen(*k)).map(|(_, v)| *v).collect(),
         };
         if inst.control(Mod::Dim).is_some_and(|dim| dim >= MULTISAMPLED) {
@@ -152,7 +162,7 @@ impl Registers {
             channels.iter_mut().for_each(|value| *value = self.select(given, zero, *value));
             let bits = u32::from(operand(inst, Role::Vdata)?.bits) - if status { 32 } else { 0 };
             let each = if access.halves { 16 } else { 32 };
-            if rest == "msaa_load" {
+            if samples {
                 channels.resize((bits / each) as usize, zero);
             }
         }
@@ -243,8 +253,14 @@ impl Registers {
         })
     }
 
-    /// The address words, as many as the unit takes.
-    fn image_words(&mut self, inst: &Inst, access: Access, float: bool) -> Result<Vec<Value>> {
+    /// The address words, as many as the unit takes. Those of 16 bits are floats, or integers.
+    fn image_words(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        float: bool,
+        short_derivatives: bool,
+    ) -> Result<Vec<Value>> {
         let handles = 1 + usize::from(access.image.compare);
         let data = if access.operation == Operation::ImageStore { 4 } else { 0 };
         let wanted = access.operands().len() - handles - data;
@@ -270,7 +286,7 @@ impl Registers {
         // The comparison is an operand already.
         let leading = access.leading() - usize::from(access.image.compare);
         let first = leading.min(values.len());
-        if inst.op.name().ends_with("_g16") && gradient {
+        if short_derivatives && gradient {
             // The derivatives of each direction begin with a word.
             let each = usize::div_ceil(axes, 2);
             let rest = values.split_off((first + 2 * each).min(values.len()));
@@ -346,17 +362,17 @@ impl Registers {
 
     /// An atomic update of a texel; the unit gives its address.
     fn image_atomic(&mut self, inst: &Inst, rest: &str) -> Result<()> {
-        let mut name = ATOMICS.iter().find(|row| row.0 == rest).map_or(rest, |row| row.1).to_owned();
+        let unknown = "this atomic is not supported";
+        let name = ATOMICS.iter().find(|row| row.0 == rest).map_or(rest, |row| row.1);
+        let (mut update, mut ty) = access::update(name).ok_or(unknown)?;
         // The mask tells the words of all data.
-        let words = inst.modifier(Mod::Dmask).count_ones();
-        if words == if rest.contains("cmpswap") { 4 } else { 2 } {
-            name += "_x2";
+        if inst.modifier(Mod::Dmask).count_ones() == 2 * u32::from(update.operands()) {
+            (update, ty) = access::update(&format!("{name}_x2")).ok_or(unknown)?;
         }
-        let (update, ty) = access::update(&name).ok_or("this atomic is not supported")?;
         let mut access = Access { operation: Operation::ImageAddress, ..Access::default() };
         access.geometry = self.geometry(inst);
         let mut args = vec![self.image_handle(inst)?];
-        args.extend(self.image_words(inst, access, false)?);
+        args.extend(self.image_words(inst, access, false, false)?);
         let address = self.op1(Op::Texture(access), &args);
         let zero = self.constant(Ty::I64, 0);
         let inside = Some(self.compare(IntCmp::Ne, address, zero));

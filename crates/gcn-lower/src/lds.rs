@@ -9,20 +9,52 @@ use crate::error::Result;
 use crate::operand::{immediate, operand};
 use crate::registers::{Reg, Registers};
 
+/// What an access of two addresses does at each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pair {
+    Load,
+    Store,
+    Exchange,
+}
+
+/// Accesses of two addresses by the ends of their names, before gfx11 and from it on, with the words of each
+/// access and the bytes that an offset counts.
+pub(crate) const PAIRS: &[([&str; 2], Pair, u8, u32)] = &[
+    (["read2_b32", "load_2addr_b32"], Pair::Load, 1, 4),
+    (["read2_b64", "load_2addr_b64"], Pair::Load, 2, 8),
+    (["read2st64_b32", "load_2addr_stride64_b32"], Pair::Load, 1, 256),
+    (["read2st64_b64", "load_2addr_stride64_b64"], Pair::Load, 2, 512),
+    (["write2_b32", "store_2addr_b32"], Pair::Store, 1, 4),
+    (["write2_b64", "store_2addr_b64"], Pair::Store, 2, 8),
+    (["write2st64_b32", "store_2addr_stride64_b32"], Pair::Store, 1, 256),
+    (["write2st64_b64", "store_2addr_stride64_b64"], Pair::Store, 2, 512),
+    (["wrxchg2_rtn_b32", "storexchg_2addr_rtn_b32"], Pair::Exchange, 1, 4),
+    (["wrxchg2_rtn_b64", "storexchg_2addr_rtn_b64"], Pair::Exchange, 2, 8),
+    (["wrxchg2st64_rtn_b32", "storexchg_2addr_stride64_rtn_b32"], Pair::Exchange, 1, 256),
+    (["wrxchg2st64_rtn_b64", "storexchg_2addr_stride64_rtn_b64"], Pair::Exchange, 2, 512),
+];
+
+/// The access of two addresses that the end of a name means.
+fn pair_of(rest: &str) -> Option<(Pair, u8, u32)> {
+    PAIRS.iter().find(|row| row.0.contains(&rest)).map(|row| (row.1, row.2, row.3))
+}
+
+/// Comparing updates whose new value comes before what is compared: those from gfx11 on.
+pub(crate) const NEW_FIRST: [&str; 4] = ["cmpstore_b32", "cmpstore_b64", "cmpstore_f32", "cmpstore_f64"];
+
 impl Registers {
     /// An access of LDS.
-    pub fn lds(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        if name == "ds_nop" {
+    pub fn lds(&mut self, inst: &Inst, rest: &str) -> Result<()> {
+        if rest == "nop" {
             return Ok(());
         }
         if inst.modifier(Mod::Gds) == 1 {
             return Err("the global data share is not supported".to_owned());
         }
-        let rest = name.strip_prefix("ds_").unwrap_or(name);
         if self.exchange(inst, rest)? || self.counted(inst, rest)? {
             return Ok(());
         }
-        if let Some(rest) = rest.strip_suffix("_addtid_b32") {
+        if let Some(access) = access::by_lane(rest) {
             let base = self.get(Reg::M0);
             let mask = self.word(0xffff);
             let base = self.int(IntOp::And, base, mask);
@@ -30,21 +62,20 @@ impl Registers {
             let lane = self.shift(ShiftOp::Shl, lane, two);
             let sum = self.int(IntOp::Add, base, lane);
             let at = self.in_lds(sum, inst.modifier(Mod::Offset));
-            let access =
-                access::access(&format!("{rest}_b32")).ok_or("this LDS instruction is not supported")?;
             return self.access(inst, access, at, Role::Data0, Role::Vdst);
         }
         let address = self.words(operand(inst, Role::Addr)?.value, 1)?[0];
-        if self.pair(inst, rest, address)? {
-            return Ok(());
+        if let Some((pair, words, unit)) = pair_of(rest) {
+            return self.pair(inst, pair, words, unit, address);
         }
         let at = self.in_lds(address, inst.modifier(Mod::Offset));
         if let Some(access) = access::access(rest) {
             return self.access(inst, access, at, Role::Data0, Role::Vdst);
         }
+        // Whether it returns the old value is in the operands as well.
         let plain = rest.replace("_rtn", "");
         if let Some((update, ty)) = access::update(&plain) {
-            return self.lds_atomic(inst, &plain, update, ty, at);
+            return self.lds_atomic(inst, update, ty, at, NEW_FIRST.contains(&&*plain));
         }
         Err("this LDS instruction is not supported".to_owned())
     }
@@ -55,13 +86,13 @@ impl Registers {
         At { space: Space::Shared, address, offset: 0, inside: None }
     }
 
-    fn lds_atomic(&mut self, inst: &Inst, name: &str, update: Update, ty: AtomTy, at: At) -> Result<()> {
+    /// `new_first`: the new value comes before what is compared.
+    fn lds_atomic(&mut self, inst: &Inst, update: Update, ty: AtomTy, at: At, new_first: bool) -> Result<()> {
         let mut data = self.atomic_data(inst, Role::Data0, ty, 1)?;
         if update.operands() == 2 {
             data.extend(self.atomic_data(inst, Role::Data1, ty, 1)?);
         }
-        // From gfx11 on, the new value comes before what is compared.
-        if name.starts_with("cmpstore") {
+        if new_first {
             data.reverse();
         }
         let old = self.atomic(update, ty, at, &data);
@@ -71,25 +102,12 @@ impl Registers {
         Ok(())
     }
 
-    /// Accesses of two addresses; whether the name is one.
-    fn pair(&mut self, inst: &Inst, rest: &str, address: Value) -> Result<bool> {
-        let kinds = [
-            ("read2", 0),
-            ("load_2addr", 0),
-            ("write2", 1),
-            ("store_2addr", 1),
-            ("wrxchg2", 2),
-            ("storexchg_2addr", 2),
-        ];
-        let plain = rest.replace("_rtn", "");
-        let Some((pair, kind)) = kinds.iter().find_map(|(s, k)| Some((plain.strip_prefix(s)?, *k))) else {
-            return Ok(false);
-        };
-        let (words, unit) = pair_of(pair).ok_or("this LDS instruction is not supported")?;
+    /// An access of two addresses, whose offsets count units of so many bytes.
+    fn pair(&mut self, inst: &Inst, pair: Pair, words: u8, unit: u32, address: Value) -> Result<()> {
         let offsets = [Mod::Offset0, Mod::Offset1].map(|which| inst.modifier(which) * unit);
         let ty = if words == 2 { AtomTy::B64 } else { AtomTy::B32 };
         let mut data = Vec::new();
-        if kind > 0 {
+        if pair != Pair::Load {
             for role in [Role::Data0, Role::Data1] {
                 data.push((
                     self.words(operand(inst, role)?.value, u16::from(words))?,
@@ -100,10 +118,12 @@ impl Registers {
         let mut loaded = Vec::new();
         for (i, offset) in offsets.into_iter().enumerate() {
             let at = self.in_lds(address, offset);
-            match kind {
-                0 => loaded.extend((0..i32::from(words)).map(|w| self.load_one(at.plus(w * 4), Ty::I32))),
-                1 => self.store(at, &data[i].0),
-                _ => {
+            match pair {
+                Pair::Load => {
+                    loaded.extend((0..i32::from(words)).map(|w| self.load_one(at.plus(w * 4), Ty::I32)))
+                }
+                Pair::Store => self.store(at, &data[i].0),
+                Pair::Exchange => {
                     let old = self.atomic(Update::Atom(wave::op::AtomOp::Exch), ty, at, &data[i].1);
                     if words == 2 {
                         let (low, high) = self.halves(old);
@@ -114,13 +134,13 @@ impl Registers {
                 }
             }
         }
-        if kind != 1 {
+        if pair != Pair::Store {
             let first = first_vgpr(inst, Role::Vdst)?;
             for (number, value) in (first..).zip(loaded) {
                 self.set_vector(number, value);
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Counters of a wave: the number of active lanes is added or taken away at the address in M0. Whether
@@ -256,15 +276,4 @@ impl Registers {
         self.set_vector(into, value);
         Ok(())
     }
-}
-
-/// The words of each access, and the bytes that an offset counts, of an instruction with two addresses.
-fn pair_of(rest: &str) -> Option<(u8, u32)> {
-    Some(match rest {
-        "_b32" => (1, 4),
-        "_b64" => (2, 8),
-        "st64_b32" | "_stride64_b32" => (1, 256),
-        "st64_b64" | "_stride64_b64" => (2, 512),
-        _ => return None,
-    })
 }

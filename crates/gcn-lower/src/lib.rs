@@ -22,6 +22,7 @@ mod float;
 mod flow;
 mod graph;
 mod grid_sync;
+mod group;
 mod image;
 mod images;
 mod index;

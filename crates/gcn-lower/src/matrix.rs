@@ -77,6 +77,23 @@ struct Product {
     sparse: bool,
 }
 
+/// The families of matrix instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    /// Of compute devices: fused, and in waves of 64 lanes.
+    Fused,
+    /// From gfx11 on.
+    Wave,
+}
+
+/// How names of products begin; whether A is sparse.
+const PRODUCTS: &[(&str, Family, bool)] = &[
+    ("v_mfma_", Family::Fused, false),
+    ("v_smfmac_", Family::Fused, true),
+    ("v_wmma_", Family::Wave, false),
+    ("v_swmmac_", Family::Wave, true),
+];
+
 /// Numbers at the front of a text; the rest.
 fn number(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -121,17 +138,12 @@ struct Lanes {
 impl Registers {
     /// Lowers a matrix product; whether the name is one.
     pub fn matrix(&mut self, inst: &Inst, name: &str) -> Result<bool> {
-        for (prefix, sparse) in [("v_wmma_", false), ("v_swmmac_", true)] {
-            if let Some(rest) = name.strip_prefix(prefix) {
-                self.wave_product(inst, rest, sparse)?;
-                return Ok(true);
-            }
+        let found = PRODUCTS.iter().find_map(|row| Some((name.strip_prefix(row.0)?, row.1, row.2)));
+        let Some((rest, family, sparse)) = found else { return Ok(false) };
+        if family == Family::Wave {
+            self.wave_product(inst, rest, sparse)?;
+            return Ok(true);
         }
-        let (rest, sparse) = match (name.strip_prefix("v_mfma_"), name.strip_prefix("v_smfmac_")) {
-            (Some(rest), _) => (rest, false),
-            (_, Some(rest)) => (rest, true),
-            _ => return Ok(false),
-        };
         let bits = operand(inst, Role::Src0)?.bits;
         let product = Product::of_name(rest, bits.into(), 64, sparse).ok_or("its shape is not known")?;
         if self.lanes != 64 {

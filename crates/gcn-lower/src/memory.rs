@@ -10,10 +10,10 @@ use gcn::isa::{Inst, Mod, Role, Special, Value as Place};
 use gcn::object::{Field, Kernel, KernelDescriptor};
 use wave::func::Slot;
 use wave::launch::{Fill, Filled};
-use wave::op::{Builtin, Guard, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
+use wave::op::{AtomTy, Builtin, Guard, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
 use wave::{BlockCall, Terminator, Ty, Value};
 
-use crate::access::{self, At, first_vgpr};
+use crate::access::{self, At, Update, first_vgpr};
 use crate::code::Code;
 use crate::error::Result;
 use crate::operand::{immediate, operand};
@@ -134,7 +134,7 @@ impl Registers {
     /// `s_getreg` and `s_setreg` of the apertures and of the base of scratch, which is not needed.
     pub fn memory_register(&mut self, inst: &Inst, name: &str) -> Result<()> {
         let Some((register, at, bits)) = hardware_register(inst) else { return Ok(()) };
-        if name.starts_with("s_setreg") {
+        if name == "s_setreg_b32" {
             return Ok(());
         }
         let whole = match register {
@@ -243,23 +243,23 @@ impl Registers {
         Ok(self.op1(op, &[zero]))
     }
 
-    /// An access of global or flat memory.
-    pub fn global(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        let rest = name.strip_prefix("global_").or_else(|| name.strip_prefix("flat_")).unwrap_or(name);
-        let at = self.global_address(inst, name)?;
-        if let Some(rest) = rest.strip_prefix("atomic_") {
-            return self.global_atomic(inst, rest, at);
+    /// An access of global or flat memory, by its name without that.
+    pub fn global(&mut self, inst: &Inst, rest: &str, flat: bool) -> Result<()> {
+        let by_lane = access::by_lane(rest);
+        let at = self.global_address(inst, flat, by_lane.is_some())?;
+        if let Some((update, ty)) = access::atomic(rest)? {
+            return self.global_atomic(inst, update, ty, at);
         }
         if let Some(access) = lds_access(inst, rest) {
             return self.load_to_lds(inst, access, at);
         }
-        let access = access::access(&rest.replace("_addtid", ""));
+        let access = by_lane.or_else(|| access::access(rest));
         let access = access.ok_or("this memory instruction is not supported")?;
         self.access(inst, access, at, Role::Vdata, Role::Vdst)
     }
 
-    /// The address of an access of global or flat memory.
-    fn global_address(&mut self, inst: &Inst, name: &str) -> Result<At> {
+    /// The address of an access of global or flat memory. The lane's number may take the place of a VGPR.
+    fn global_address(&mut self, inst: &Inst, flat: bool, by_lane: bool) -> Result<At> {
         let base = inst.operand(Role::Saddr).filter(|o| !matches!(o.value, Place::Off));
         let vector = inst.operand(Role::Vaddr).filter(|o| !matches!(o.value, Place::Off));
         let address = match (base, vector) {
@@ -269,7 +269,7 @@ impl Registers {
                 // The lanes' numbers, or the offsets in a VGPR.
                 let lane = match vector {
                     Some(vector) => self.words(vector.value, 1)?[0],
-                    None if name.ends_with("addtid") || name.contains("addtid_") => {
+                    None if by_lane => {
                         let lane = self.op1(Op::Special(SReg::LaneId), &[]);
                         let two = self.word(2);
                         self.shift(ShiftOp::Shl, lane, two)
@@ -285,8 +285,8 @@ impl Registers {
             }
             (None, None) => return Err("the access has no address".to_owned()),
         };
-        let offset = self.signed_offset(inst, name.starts_with("flat_"));
-        if name.starts_with("flat_") && self.apertures {
+        let offset = self.signed_offset(inst, flat);
+        if flat && self.apertures {
             let address = self.translated(address)?;
             return Ok(At { space: Space::Generic, address, offset, inside: None });
         }
@@ -304,8 +304,7 @@ impl Registers {
         (inst.modifier(Mod::Offset) << (32 - bits)) as i32 >> (32 - bits)
     }
 
-    fn global_atomic(&mut self, inst: &Inst, rest: &str, at: At) -> Result<()> {
-        let (update, ty) = access::update(rest).ok_or("this atomic is not supported")?;
+    fn global_atomic(&mut self, inst: &Inst, update: Update, ty: AtomTy, at: At) -> Result<()> {
         let mut data = self.atomic_data(inst, Role::Vdata, ty, update.operands())?;
         // The new value comes first, then what is compared.
         data.reverse();
@@ -318,8 +317,7 @@ impl Registers {
 
     /// An access of scratch memory by the instructions of its own: offsets in it in an SGPR, a VGPR, both or
     /// none.
-    pub fn scratch(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        let rest = name.strip_prefix("scratch_").unwrap_or(name);
+    pub fn scratch(&mut self, inst: &Inst, rest: &str) -> Result<()> {
         let mut offset = self.word(0);
         for role in [Role::Saddr, Role::Vaddr] {
             if let Some(o) = inst.operand(role).filter(|o| !matches!(o.value, Place::Off)) {
@@ -363,6 +361,8 @@ impl Registers {
 
 /// What an instruction loads into LDS, if it does.
 pub(crate) fn lds_access(inst: &Inst, rest: &str) -> Option<access::Access> {
-    let plain = rest.replace("load_lds_", "load_");
-    (plain != rest || inst.modifier(Mod::Lds) == 1).then(|| access::access(&plain))?
+    match access::to_lds(rest) {
+        None if inst.modifier(Mod::Lds) == 1 => access::access(rest),
+        access => access,
+    }
 }

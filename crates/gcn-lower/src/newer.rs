@@ -1,5 +1,5 @@
-//! What the newer generations have: other names for operations that older ones have too, waits by counter,
-//! barriers in two steps, and a few instructions of their own.
+//! What the newer generations have: other names for operations that older ones have too, barriers in two
+//! steps, and a few instructions of their own.
 
 use gcn::isa::{Inst, Mod, Role, Value as Place};
 use wave::op::{BarMode, FloatMode, FloatOp, FloatUnOp, IntOp, Op, Round, ShiftOp};
@@ -43,32 +43,6 @@ const ALIASES: &[(&str, &str)] = &[
     ("v_cvt_pk_rtz_f16_f32", "v_cvt_pkrtz_f16_f32"),
 ];
 
-/// Instructions that concern time and caches alone.
-const NOTHING: &[&str] = &[
-    "s_set_inst_prefetch_distance",
-    "s_singleuse_vdst",
-    "s_wait_alu",
-    "s_wait_event",
-    "s_wait_idle",
-    "s_wait_loadcnt",
-    "s_wait_storecnt",
-    "s_wait_samplecnt",
-    "s_wait_bvhcnt",
-    "s_wait_expcnt",
-    "s_wait_dscnt",
-    "s_wait_kmcnt",
-    "s_wait_loadcnt_dscnt",
-    "s_wait_storecnt_dscnt",
-    "s_prefetch_inst",
-    "s_prefetch_inst_pc_rel",
-    "s_prefetch_data",
-    "s_prefetch_data_pc_rel",
-    "s_buffer_prefetch_data",
-    "global_inv",
-    "global_wb",
-    "global_wbinv",
-];
-
 /// How a scalar float instruction computes.
 #[derive(Clone, Copy)]
 enum Scalar {
@@ -91,36 +65,36 @@ enum Third {
     SecondAndConstant,
 }
 
-/// Scalar float instructions (gfx12) without the beginning `s_`: the format that they compute in, and how.
+/// Scalar float instructions (gfx12): the format that they compute in, and how.
 const SCALAR: &[(&str, Fmt, Scalar)] = &[
-    ("add_f32", Fmt::F32, Scalar::Two(FloatOp::Add)),
-    ("add_f16", Fmt::F16, Scalar::Two(FloatOp::Add)),
-    ("sub_f32", Fmt::F32, Scalar::Two(FloatOp::Sub)),
-    ("sub_f16", Fmt::F16, Scalar::Two(FloatOp::Sub)),
-    ("mul_f32", Fmt::F32, Scalar::Two(FloatOp::Mul)),
-    ("mul_f16", Fmt::F16, Scalar::Two(FloatOp::Mul)),
-    ("min_num_f32", Fmt::F32, Scalar::Two(FloatOp::Min)),
-    ("min_num_f16", Fmt::F16, Scalar::Two(FloatOp::Min)),
-    ("max_num_f32", Fmt::F32, Scalar::Two(FloatOp::Max)),
-    ("max_num_f16", Fmt::F16, Scalar::Two(FloatOp::Max)),
-    ("fmac_f32", Fmt::F32, Scalar::Fma(Third::Result)),
-    ("fmac_f16", Fmt::F16, Scalar::Fma(Third::Result)),
-    ("fmaak_f32", Fmt::F32, Scalar::Fma(Third::Constant)),
-    ("fmamk_f32", Fmt::F32, Scalar::Fma(Third::SecondAndConstant)),
-    ("ceil_f32", Fmt::F32, Scalar::Rounded(Round::Rp)),
-    ("ceil_f16", Fmt::F16, Scalar::Rounded(Round::Rp)),
-    ("floor_f32", Fmt::F32, Scalar::Rounded(Round::Rm)),
-    ("floor_f16", Fmt::F16, Scalar::Rounded(Round::Rm)),
-    ("trunc_f32", Fmt::F32, Scalar::Rounded(Round::Rz)),
-    ("trunc_f16", Fmt::F16, Scalar::Rounded(Round::Rz)),
-    ("rndne_f32", Fmt::F32, Scalar::Rounded(Round::Rn)),
-    ("rndne_f16", Fmt::F16, Scalar::Rounded(Round::Rn)),
-    ("cvt_f32_i32", Fmt::F32, Scalar::FromInt(true)),
-    ("cvt_f32_u32", Fmt::F32, Scalar::FromInt(false)),
-    ("cvt_i32_f32", Fmt::F32, Scalar::ToInt(true)),
-    ("cvt_u32_f32", Fmt::F32, Scalar::ToInt(false)),
-    ("cvt_f16_f32", Fmt::F32, Scalar::Convert(Fmt::F16)),
-    ("cvt_f32_f16", Fmt::F16, Scalar::Convert(Fmt::F32)),
+    ("s_add_f32", Fmt::F32, Scalar::Two(FloatOp::Add)),
+    ("s_add_f16", Fmt::F16, Scalar::Two(FloatOp::Add)),
+    ("s_sub_f32", Fmt::F32, Scalar::Two(FloatOp::Sub)),
+    ("s_sub_f16", Fmt::F16, Scalar::Two(FloatOp::Sub)),
+    ("s_mul_f32", Fmt::F32, Scalar::Two(FloatOp::Mul)),
+    ("s_mul_f16", Fmt::F16, Scalar::Two(FloatOp::Mul)),
+    ("s_min_num_f32", Fmt::F32, Scalar::Two(FloatOp::Min)),
+    ("s_min_num_f16", Fmt::F16, Scalar::Two(FloatOp::Min)),
+    ("s_max_num_f32", Fmt::F32, Scalar::Two(FloatOp::Max)),
+    ("s_max_num_f16", Fmt::F16, Scalar::Two(FloatOp::Max)),
+    ("s_fmac_f32", Fmt::F32, Scalar::Fma(Third::Result)),
+    ("s_fmac_f16", Fmt::F16, Scalar::Fma(Third::Result)),
+    ("s_fmaak_f32", Fmt::F32, Scalar::Fma(Third::Constant)),
+    ("s_fmamk_f32", Fmt::F32, Scalar::Fma(Third::SecondAndConstant)),
+    ("s_ceil_f32", Fmt::F32, Scalar::Rounded(Round::Rp)),
+    ("s_ceil_f16", Fmt::F16, Scalar::Rounded(Round::Rp)),
+    ("s_floor_f32", Fmt::F32, Scalar::Rounded(Round::Rm)),
+    ("s_floor_f16", Fmt::F16, Scalar::Rounded(Round::Rm)),
+    ("s_trunc_f32", Fmt::F32, Scalar::Rounded(Round::Rz)),
+    ("s_trunc_f16", Fmt::F16, Scalar::Rounded(Round::Rz)),
+    ("s_rndne_f32", Fmt::F32, Scalar::Rounded(Round::Rn)),
+    ("s_rndne_f16", Fmt::F16, Scalar::Rounded(Round::Rn)),
+    ("s_cvt_f32_i32", Fmt::F32, Scalar::FromInt(true)),
+    ("s_cvt_f32_u32", Fmt::F32, Scalar::FromInt(false)),
+    ("s_cvt_i32_f32", Fmt::F32, Scalar::ToInt(true)),
+    ("s_cvt_u32_f32", Fmt::F32, Scalar::ToInt(false)),
+    ("s_cvt_f16_f32", Fmt::F32, Scalar::Convert(Fmt::F16)),
+    ("s_cvt_f32_f16", Fmt::F16, Scalar::Convert(Fmt::F32)),
 ];
 
 /// The number of the barrier of all waves of a workgroup.
@@ -141,7 +115,6 @@ impl Registers {
 
     fn newer_in_lanes(&mut self, inst: &Inst, name: &str) -> Result<bool> {
         match name {
-            _ if NOTHING.contains(&name) => {}
             "s_barrier_signal" | "s_barrier_wait" => {
                 let role = if name == "s_barrier_wait" { Role::Simm16 } else { Role::Src0 };
                 if immediate(inst, role)? as i16 != WORKGROUP as i16 {
@@ -194,8 +167,7 @@ impl Registers {
                 self.write_scalar(operand(inst, Role::Sdst)?, value)?;
             }
             _ => {
-                let rest = name.strip_prefix("s_").unwrap_or("");
-                let Some((_, fmt, how)) = SCALAR.iter().find(|row| row.0 == rest) else { return Ok(false) };
+                let Some((_, fmt, how)) = SCALAR.iter().find(|row| row.0 == name) else { return Ok(false) };
                 let value = self.scalar_float(inst, *fmt, *how)?;
                 let value = self.resized(value, Ty::I32);
                 self.write_scalar(operand(inst, Role::Sdst)?, value)?;

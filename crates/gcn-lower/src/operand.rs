@@ -120,7 +120,9 @@ impl Registers {
             Place::Float(index) => self.constant(ty, inline_bits(index, o.ty)),
             // The upper half of a double, or an integer.
             Place::Literal(word) if wide && o.ty == Type::F64 => self.constant(ty, u64::from(word) << 32),
-            Place::Literal(word) if wide && self.signed => self.constant(ty, i64::from(word as i32) as u64),
+            Place::Literal(word) if wide && self.long_signed => {
+                self.constant(ty, i64::from(word as i32) as u64)
+            }
             Place::Literal(word) if wide => self.constant(ty, u64::from(word)),
             Place::Literal(word) => self.word(word),
             Place::Imm(value) => self.constant(ty, value as u64),

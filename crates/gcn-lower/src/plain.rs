@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use crate::code::{self, Code, Next};
 use crate::entry;
 use crate::error::Error;
+use crate::group::{Group, Named};
 use crate::launch;
 use crate::mode::Mode;
 
@@ -49,6 +50,10 @@ enum Class {
     Number(i64),
     Off,
 }
+
+/// Instructions that change MODE, or the mode of indexing.
+pub(crate) const CHANGES_MODE: &[&str] =
+    &["s_setreg_b32", "s_setreg_imm32_b32", "s_round_mode", "s_denorm_mode", "s_set_gpr_idx_mode"];
 
 impl Kind {
     fn of(inst: &Inst, lanes: u32, mode: Mode) -> Kind {
@@ -88,16 +93,16 @@ pub fn is_plain(object: &CodeObject<'_>, kernel: &Kernel, kinds: &Kinds) -> Resu
     let mode = Mode::of_kernel(&kernel.descriptor);
     let alone = |inst: &Inst| {
         let name = inst.op.name();
-        if name.starts_with("s_setreg") || name.contains("_mode") {
+        if CHANGES_MODE.contains(&name) {
             return false;
         }
         match code::next(inst) {
             Ok(Next::Falls) => {}
-            Ok(Next::Jumps(_) | Next::Branches(_) | Next::Ends) => return true,
+            Ok(Next::Jumps(_) | Next::Branches(..) | Next::Ends | Next::Traps) => return true,
             Ok(Next::Calls(_) | Next::Leaves) | Err(_) => return false,
         }
-        // Waits have many values and no effect.
-        if name.starts_with("s_wait") || name == "s_nop" {
+        // Each of the many values of a wait would be a kind.
+        if Named::of(inst.op).group == Group::Nothing {
             return true;
         }
         let kind = Kind::of(inst, code.lanes, mode);

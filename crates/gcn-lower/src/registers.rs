@@ -102,7 +102,7 @@ pub(crate) struct Registers {
     /// Operands with their sign changed or removed, as this block has made them.
     pub modified: HashMap<(Value, bool, bool, u64), Value>,
     /// Whether the instruction extends literals to 64 bits with their sign: those of signed integers do.
-    pub signed: bool,
+    pub long_signed: bool,
     /// Words of it that the launch writes.
     pub fills: Vec<Fill>,
     /// What is known of values.
@@ -156,7 +156,7 @@ impl Registers {
             parameters: 0,
             divisions: HashMap::new(),
             modified: HashMap::new(),
-            signed: false,
+            long_signed: false,
             fills: Vec::new(),
             known: HashMap::new(),
             sums: HashMap::new(),

@@ -1,6 +1,9 @@
 //! Scalar instructions.
 
-use gcn::isa::{Inst, Role};
+use std::sync::OnceLock;
+
+use gcn::isa::{Inst, Op as Operation, Role};
+use hashbrown::HashMap;
 use wave::op::{CountOp, IntOp, IntUnOp, Op, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
@@ -11,60 +14,89 @@ use crate::operand::{immediate, operand};
 use crate::registers::{Reg, Registers};
 use crate::table::{self, Expr, Form, Row};
 
-/// Instructions that only concern time, caches or the clock: memory here is coherent, and nothing is in
-/// flight.
-const NOTHING: &[&str] = &[
-    "s_nop",
-    "s_waitcnt",
-    "s_waitcnt_vscnt",
-    "s_waitcnt_vmcnt",
-    "s_waitcnt_lgkmcnt",
-    "s_waitcnt_expcnt",
-    "s_waitcnt_depctr",
-    "s_inst_prefetch",
-    "s_clause",
-    "s_delay_alu",
-    "s_setprio",
-    "s_icache_inv",
-    "s_dcache_inv",
-    "s_dcache_wb",
-    "s_gl1_inv",
-    "s_code_end",
-    "s_dcache_inv_vol",
-    "s_dcache_wb_vol",
-    "s_dcache_discard",
-    "s_dcache_discard_x2",
-    "s_incperflevel",
-    "s_decperflevel",
-    "s_ttracedata",
-    "s_ttracedata_imm",
-    "s_wakeup",
-    "s_wait_idle",
-    "s_wait_event",
-    "s_set_inst_prefetch_distance",
-    "s_version",
-];
-
 /// The message that interrupts the host, after a call to it.
 const INTERRUPT: i64 = 1;
 
 /// The message by which a wave that is about to end gives its VGPRs back (gfx11).
 const DEALLOC_VGPRS: i64 = 3;
 
-/// Bitwise operations by the middle of their names: the operation, whether the second source, or the result,
-/// is complemented.
-const BITWISE: &[(&str, IntOp, bool, bool)] = &[
-    ("and", IntOp::And, false, false),
-    ("or", IntOp::Or, false, false),
-    ("xor", IntOp::Xor, false, false),
-    ("andn2", IntOp::And, true, false),
-    ("and_not1", IntOp::And, true, false),
-    ("orn2", IntOp::Or, true, false),
-    ("or_not1", IntOp::Or, true, false),
-    ("nand", IntOp::And, false, true),
-    ("nor", IntOp::Or, false, true),
-    ("xnor", IntOp::Xor, false, true),
+/// What a bitwise operation complements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Complement {
+    Nothing,
+    First,
+    Second,
+    Result,
+}
+
+/// Which EXEC is the result of an operation on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// The one before.
+    Old,
+    /// The new one.
+    New,
+}
+
+/// A bitwise operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bitwise {
+    op: IntOp,
+    complement: Complement,
+    /// For operations that combine their source with EXEC and write it: what their result is.
+    pub exec: Option<Kept>,
+}
+
+/// Bitwise operations by the middle of their names.
+const BITWISE: &[(&str, IntOp, Complement)] = &[
+    ("and", IntOp::And, Complement::Nothing),
+    ("or", IntOp::Or, Complement::Nothing),
+    ("xor", IntOp::Xor, Complement::Nothing),
+    ("andn1", IntOp::And, Complement::First),
+    ("and_not0", IntOp::And, Complement::First),
+    ("orn1", IntOp::Or, Complement::First),
+    ("or_not0", IntOp::Or, Complement::First),
+    ("andn2", IntOp::And, Complement::Second),
+    ("and_not1", IntOp::And, Complement::Second),
+    ("orn2", IntOp::Or, Complement::Second),
+    ("or_not1", IntOp::Or, Complement::Second),
+    ("nand", IntOp::And, Complement::Result),
+    ("nor", IntOp::Or, Complement::Result),
+    ("xnor", IntOp::Xor, Complement::Result),
 ];
+
+/// How names of bitwise operations end, without the number of bits.
+const ON_EXEC: [(&str, Option<Kept>); 3] =
+    [("", None), ("_saveexec", Some(Kept::Old)), ("_wrexec", Some(Kept::New))];
+
+impl Bitwise {
+    /// The bitwise operation that an operation is.
+    pub fn of(op: Operation) -> Option<Bitwise> {
+        static ALL: OnceLock<HashMap<Operation, Bitwise>> = OnceLock::new();
+        let all = ALL.get_or_init(|| {
+            let mut all = HashMap::new();
+            for &(middle, op, complement) in BITWISE {
+                for (end, exec) in ON_EXEC {
+                    let names = [32, 64].map(|bits| format!("s_{middle}{end}_b{bits}"));
+                    // Not each of them exists.
+                    let known = names.iter().filter_map(|name| Operation::of_name(name));
+                    all.extend(known.map(|known| (known, Bitwise { op, complement, exec })));
+                }
+            }
+            all
+        });
+        all.get(&op).copied()
+    }
+}
+
+/// A sum or a difference with a carry.
+#[derive(Clone, Copy)]
+struct Carry {
+    /// Whether it is a difference, and the carry a borrow.
+    subtracts: bool,
+    /// Whether it takes the carry of another one.
+    continues: bool,
+}
 
 impl Registers {
     /// Lowers a scalar instruction.
@@ -80,14 +112,18 @@ impl Registers {
                 _ => Err("only interrupts and the message that gives VGPRs back are supported".to_owned()),
             };
         }
-        if NOTHING.contains(&name) || self.scalar_comparison(inst, name)? || self.scalar_bits(inst, name)? {
+        if self.scalar_comparison(inst)? || self.scalar_bits(inst)? {
             return Ok(());
         }
         if self.hardware_register(inst, name)? || self.scalar_index(inst, name)? {
             return Ok(());
         }
-        if matches!(name, "s_add_u32" | "s_addc_u32" | "s_sub_u32" | "s_subb_u32") {
-            return self.scalar_carry(inst, name);
+        match name {
+            "s_add_u32" => return self.scalar_carry(inst, Carry { subtracts: false, continues: false }),
+            "s_addc_u32" => return self.scalar_carry(inst, Carry { subtracts: false, continues: true }),
+            "s_sub_u32" => return self.scalar_carry(inst, Carry { subtracts: true, continues: false }),
+            "s_subb_u32" => return self.scalar_carry(inst, Carry { subtracts: true, continues: true }),
+            _ => {}
         }
         match table::scalar().rows.get(name) {
             Some(row) => self.scalar_row(inst, row),
@@ -102,46 +138,44 @@ impl Registers {
         self.write_scalar(operand(inst, Role::Sdst)?, value)
     }
 
-    fn combined(&mut self, (op, not_second, not_result): (IntOp, bool, bool), a: Value, b: Value) -> Value {
-        let b = if not_second { self.not(b) } else { b };
-        let value = self.bitwise(op, a, b);
-        if not_result { self.not(value) } else { value }
+    fn combined(&mut self, Bitwise { op, complement, .. }: Bitwise, a: Value, b: Value) -> Value {
+        match complement {
+            Complement::Nothing => self.bitwise(op, a, b),
+            Complement::First => {
+                let a = self.not(a);
+                self.bitwise(op, b, a)
+            }
+            Complement::Second => {
+                let b = self.not(b);
+                self.bitwise(op, a, b)
+            }
+            Complement::Result => {
+                let value = self.bitwise(op, a, b);
+                self.not(value)
+            }
+        }
     }
 
-    /// Bitwise operations, and those on EXEC; whether the name is one.
-    fn scalar_bits(&mut self, inst: &Inst, name: &str) -> Result<bool> {
-        let found = |middle: &str| {
-            let row = BITWISE.iter().find(|row| row.0 == middle)?;
-            Some((row.1, row.2, row.3))
-        };
-        let Some(rest) = name.strip_prefix("s_") else { return Ok(false) };
-        let Some(rest) = rest.strip_suffix("_b32").or_else(|| rest.strip_suffix("_b64")) else {
-            return Ok(false);
-        };
-        if let Some(op) = found(rest) {
+    /// Bitwise operations, and those on EXEC; whether the instruction is one.
+    fn scalar_bits(&mut self, inst: &Inst) -> Result<bool> {
+        let Some(bitwise) = Bitwise::of(inst.op) else { return Ok(false) };
+        let Some(kept) = bitwise.exec else {
             let (a, b) = (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?);
-            let value = self.combined(op, a, b);
+            let value = self.combined(bitwise, a, b);
             self.result_and_scc(inst, value)?;
             return Ok(true);
-        }
-        // The source is combined with EXEC, whose old or new value is kept. `andn1` complements the source.
-        let kept_old = rest.ends_with("_saveexec");
-        let (middle, first) = match rest.strip_suffix("_saveexec").or_else(|| rest.strip_suffix("_wrexec")) {
-            Some("andn1" | "and_not0") => ("andn2", true),
-            Some("orn1" | "or_not0") => ("orn2", true),
-            Some(middle) => (middle, false),
-            None => return Ok(false),
         };
-        let Some(op) = found(middle) else { return Ok(false) };
         let source = self.source(inst, Role::Src0)?;
         let exec = self.get(Reg::Exec);
         if self.func.ty(source) != self.mask() {
             return Err(format!("a wave of {} lanes has another size of EXEC", self.lanes));
         }
-        // `andn2` complements EXEC and `andn1` the source: the pair is in the order (source, EXEC).
-        let (a, b) = if first { (exec, source) } else { (source, exec) };
-        let value = self.combined(op, a, b);
-        self.write_scalar(operand(inst, Role::Sdst)?, if kept_old { exec } else { value })?;
+        let value = self.combined(bitwise, source, exec);
+        let result = match kept {
+            Kept::Old => exec,
+            Kept::New => value,
+        };
+        self.write_scalar(operand(inst, Role::Sdst)?, result)?;
         let flag = self.is_not_zero(value);
         self.set(Reg::Scc, flag);
         self.set(Reg::Exec, value);
@@ -149,23 +183,19 @@ impl Registers {
     }
 
     /// Sums and differences with carries. Sums may be halves of addresses.
-    fn scalar_carry(&mut self, inst: &Inst, name: &str) -> Result<()> {
+    fn scalar_carry(&mut self, inst: &Inst, Carry { subtracts, continues }: Carry) -> Result<()> {
         let (a, b) = (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?);
-        let carry = match name {
-            "s_addc_u32" | "s_subb_u32" => self.get(Reg::Scc),
-            _ => self.constant(Ty::I1, 0),
-        };
-        let long = if name == "s_addc_u32" { self.long_sum(a, b, carry) } else { None };
+        let carry = if continues { self.get(Reg::Scc) } else { self.constant(Ty::I1, 0) };
+        let long = if continues && !subtracts { self.long_sum(a, b, carry) } else { None };
         let (sum, carry) = match long {
             Some(sum) => sum,
             None => {
-                let subtract = name.starts_with("s_sub");
-                let op = if subtract { Op::SubBorrow(Ty::I32) } else { Op::AddCarry(Ty::I32) };
+                let op = if subtracts { Op::SubBorrow(Ty::I32) } else { Op::AddCarry(Ty::I32) };
                 let results = self.op(op, &[a, b, carry]);
                 (results[0], results[1])
             }
         };
-        if name == "s_add_u32" {
+        if !continues && !subtracts {
             self.note_sum(a, b, sum, carry);
         }
         self.set(Reg::Scc, carry);

@@ -10,32 +10,23 @@ use crate::operand::operand;
 use crate::registers::{Known, Reg, Registers};
 
 /// What an instruction does.
-#[derive(Clone, Copy)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Loads from an address.
     Load,
+    /// Stores to an address.
     Store,
+    /// Loads from a buffer.
     BufferLoad,
+    /// Stores to a buffer.
     BufferStore,
 }
-
-/// Names without the number of words.
-const KINDS: &[(&str, Kind)] = &[
-    ("s_load_", Kind::Load),
-    ("s_store_", Kind::Store),
-    ("s_buffer_load_", Kind::BufferLoad),
-    ("s_buffer_store_", Kind::BufferStore),
-];
 
 /// Parts of words that gfx12 loads.
 const PARTS: &[(&str, Ty, bool)] =
     &[("u8", Ty::I8, false), ("i8", Ty::I8, true), ("u16", Ty::I16, false), ("i16", Ty::I16, true)];
 
-/// Whether an instruction is one of scalar memory.
-pub(crate) fn is_access(name: &str) -> bool {
-    KINDS.iter().any(|(start, _)| name.starts_with(start)) || name.starts_with("s_mem")
-}
-
-/// The number of words.
+/// The number of words by the end of a name.
 fn words(rest: &str) -> Option<u16> {
     Some(match rest {
         "dword" | "b32" => 1,
@@ -72,24 +63,23 @@ impl Registers {
             GET_REALTIME if answers => {
                 let time = self.op1(Op::Special(SReg::GlobalTimer64), &[]);
                 let time = self.op(Op::Agree(Ty::I64), &[time])[0];
-                let time = if name.ends_with("b32") { self.resized(time, Ty::I32) } else { time };
+                let time = if name == "s_sendmsg_rtn_b32" { self.resized(time, Ty::I32) } else { time };
                 self.write_scalar(operand(inst, Role::Sdst)?, time)
             }
             _ => Err("this message is not supported".to_owned()),
         }
     }
 
-    /// A scalar memory instruction.
-    pub fn scalar_memory(&mut self, inst: &Inst, name: &str) -> Result<()> {
-        if let "s_memtime" | "s_memrealtime" = name {
-            let clock = if name == "s_memtime" { SReg::Clock64 } else { SReg::GlobalTimer64 };
-            let time = self.op1(Op::Special(clock), &[]);
-            let time = self.op(Op::Agree(Ty::I64), &[time])[0];
-            return self.write_scalar(operand(inst, Role::Sdst)?, time);
-        }
+    /// The time, the same in all lanes.
+    pub fn clock(&mut self, inst: &Inst, clock: SReg) -> Result<()> {
+        let time = self.op1(Op::Special(clock), &[]);
+        let time = self.op(Op::Agree(Ty::I64), &[time])[0];
+        self.write_scalar(operand(inst, Role::Sdst)?, time)
+    }
+
+    /// An access of scalar memory; the rest of its name says how much.
+    pub fn scalar_memory(&mut self, inst: &Inst, kind: Kind, rest: &str) -> Result<()> {
         let unknown = "this scalar memory instruction is not supported";
-        let found = KINDS.iter().find_map(|(start, kind)| Some((name.strip_prefix(start)?, *kind)));
-        let (rest, kind) = found.ok_or(unknown)?;
         let part = PARTS.iter().find(|row| row.0 == rest);
         let count = if part.is_some() { 1 } else { words(rest).ok_or(unknown)? };
         let base = operand(inst, Role::Sbase)?;

@@ -18,8 +18,9 @@ use crate::registers::Registers;
 /// Words of the largest element.
 const MOST: u32 = 4;
 
-/// An instruction by its name.
-struct Shape {
+/// What is loaded or stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
     load: bool,
     channels: usize,
     /// The channels have 16 bits.
@@ -28,19 +29,28 @@ struct Shape {
     high: bool,
 }
 
-/// What a name without `buffer_` says.
-fn shape(rest: &str) -> Option<Shape> {
-    let load = rest.starts_with("load");
-    let words = rest.strip_prefix("load_").or_else(|| rest.strip_prefix("store_"))?;
-    let channels = match words.rsplit('_').find(|w| w.starts_with('x'))? {
-        "x" => 1,
-        "xy" => 2,
-        "xyz" => 3,
-        "xyzw" => 4,
-        _ => return None,
-    };
-    let has = |word: &str| words.split('_').any(|w| w == word);
-    has("format").then(|| Shape { load, channels, halves: has("d16"), high: has("hi") })
+impl Shape {
+    /// What a name without `buffer_` says; `None` if elements have no format. The words are in another order
+    /// from gfx11 on.
+    pub fn of(rest: &str) -> Option<Shape> {
+        let mut shape = Shape { load: false, channels: 0, halves: false, high: false };
+        let mut formatted = false;
+        for word in rest.split('_') {
+            match word {
+                "load" => shape.load = true,
+                "store" | "lds" => {}
+                "format" => formatted = true,
+                "d16" => shape.halves = true,
+                "hi" => shape.high = true,
+                "x" => shape.channels = 1,
+                "xy" => shape.channels = 2,
+                "xyz" => shape.channels = 3,
+                "xyzw" => shape.channels = 4,
+                _ => return None,
+            }
+        }
+        formatted.then_some(shape)
+    }
 }
 
 /// What is accessed: the format as the unit takes it, and the bytes of an element.
@@ -60,11 +70,10 @@ impl Registers {
     }
 
     /// A load or a store of an element.
-    pub fn typed_buffer(&mut self, inst: &Inst, rest: &str) -> Result<()> {
-        let shape = shape(rest).ok_or("this buffer access is not supported")?;
+    pub fn typed_buffer(&mut self, inst: &Inst, shape: Shape, typed: bool) -> Result<()> {
         let element = match inst.control(Mod::Format) {
             // gfx12 has the field in all accesses of buffers.
-            Some(field) if inst.op.name().starts_with("tbuffer_") => self.named(field),
+            Some(field) if typed => self.named(field),
             _ => self.of_descriptor(inst, shape.load)?,
         };
         let begin = self.buffer_begin(inst)?;

@@ -15,6 +15,15 @@ use crate::table::{self, Form, Row};
 /// The names of the sources.
 const SOURCES: [&str; 3] = ["a", "b", "c"];
 
+/// A sum or a difference with a carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carry {
+    Add,
+    Sub,
+    /// The first source is subtracted from the second.
+    Subrev,
+}
+
 impl Registers {
     /// Lowers a vector instruction.
     pub fn vector(&mut self, inst: &Inst, name: &str) -> Result<()> {
@@ -30,7 +39,7 @@ impl Registers {
         if let Some(row) = table::vector().rows.get(name) {
             return self.meant(inst, row);
         }
-        if self.vector_comparison(inst, name)?
+        if self.vector_comparison(inst)?
             || self.across_lanes(inst, name)?
             || self.matrix(inst, name)?
             || self.vector_index(inst, name)?
@@ -43,17 +52,16 @@ impl Registers {
     /// Steps of a division. Compilers divide by a sequence that begins with `v_div_scale` and ends with
     /// `v_div_fmas` and `v_div_fixup`, whose result is the quotient, rounded once.
     fn division_step(&mut self, inst: &Inst, name: &str) -> Result<bool> {
-        let Some((step, fmt)) = name.strip_prefix("v_div_").and_then(|rest| rest.rsplit_once('_')) else {
-            return Ok(false);
-        };
-        let fmt = match fmt {
-            "f32" => Fmt::F32,
-            "f64" => Fmt::F64,
+        let (fixes, fmt) = match name {
+            "v_div_fmas_f32" => (false, Fmt::F32),
+            "v_div_fmas_f64" => (false, Fmt::F64),
+            "v_div_fixup_f32" => (true, Fmt::F32),
+            "v_div_fixup_f64" => (true, Fmt::F64),
             _ => return Ok(false),
         };
         let form = Form::Float(fmt);
-        match step {
-            "fmas" => {
+        match fixes {
+            false => {
                 let Some(row) = table::vector().rows.get(name) else { return Ok(false) };
                 let vcc = self.get(Reg::Vcc);
                 let flag = self.flag(vcc);
@@ -64,7 +72,7 @@ impl Registers {
                 }
                 Ok(true)
             }
-            "fixup" => {
+            true => {
                 let mut of = |number| self.source_as(inst, number, form).map(|values| values[0]);
                 let (quotient, denominator, numerator) = (of(0)?, of(1)?, of(2)?);
                 // Of doubles, the lower word is the one that was noted.
@@ -82,7 +90,6 @@ impl Registers {
                 self.write_as(inst, form, &[value])?;
                 Ok(true)
             }
-            _ => Ok(false),
         }
     }
 
@@ -193,7 +200,6 @@ impl Registers {
         let two = |s: &mut Self| Ok::<_, String>((s.source(inst, Role::Src0)?, s.source(inst, Role::Src1)?));
         let value = match name {
             "v_nop" | "v_clrexcp" | "v_pipeflush" => return Ok(()),
-            _ if name.starts_with("v_interp") => return Err("interpolation is for graphics alone".to_owned()),
             "v_mqsad_u32_u8" => return self.masked_differences(inst),
             "v_mad_u64_u32" | "v_mad_i64_i32" => {
                 let (a, b) = two(self)?;
@@ -220,23 +226,13 @@ impl Registers {
                 self.write_scalar(operand(inst, Role::Sdst)?, mask)?;
                 sum
             }
-            "v_add_co_u32" | "v_add_co_ci_u32" | "v_addc_co_u32" | "v_sub_co_u32" | "v_sub_co_ci_u32"
-            | "v_subb_co_u32" | "v_subrev_co_u32" | "v_subrev_co_ci_u32" | "v_subbrev_co_u32" => {
-                let (mut a, mut b) = two(self)?;
-                if name.contains("rev") {
-                    (a, b) = (b, a);
-                }
-                let carries =
-                    name.contains("_ci_") || name.starts_with("v_addc") || name.starts_with("v_subb");
-                let carry = if carries { Some(self.mask_source(inst)?) } else { None };
-                let subtract = name.starts_with("v_sub");
-                let (mut value, mask) = self.carried(subtract, a, b, carry);
-                if inst.modifier(Mod::Clamp) == 1 {
-                    let (flag, limit) = (self.flag(mask), self.word(if subtract { 0 } else { u32::MAX }));
-                    value = self.select(flag, limit, value);
-                }
-                self.write_scalar(self.mask_result(inst)?, mask)?;
-                return self.write_as(inst, Form::Int(Ty::I32, false), &[value]);
+            "v_add_co_u32" => return self.vector_carry(inst, Carry::Add, false),
+            "v_addc_co_u32" | "v_add_co_ci_u32" => return self.vector_carry(inst, Carry::Add, true),
+            "v_sub_co_u32" => return self.vector_carry(inst, Carry::Sub, false),
+            "v_subb_co_u32" | "v_sub_co_ci_u32" => return self.vector_carry(inst, Carry::Sub, true),
+            "v_subrev_co_u32" => return self.vector_carry(inst, Carry::Subrev, false),
+            "v_subbrev_co_u32" | "v_subrev_co_ci_u32" => {
+                return self.vector_carry(inst, Carry::Subrev, true);
             }
             "v_div_scale_f32" | "v_div_scale_f64" => {
                 let fmt = if name == "v_div_scale_f64" { Fmt::F64 } else { Fmt::F32 };
@@ -269,6 +265,23 @@ impl Registers {
             _ => return Err("this vector instruction is not supported".to_owned()),
         };
         self.write_vector(inst, value, None)
+    }
+
+    /// A sum or a difference with a carry, which may take another one.
+    fn vector_carry(&mut self, inst: &Inst, carry: Carry, continues: bool) -> Result<()> {
+        let (mut a, mut b) = (self.source(inst, Role::Src0)?, self.source(inst, Role::Src1)?);
+        if carry == Carry::Subrev {
+            (a, b) = (b, a);
+        }
+        let before = if continues { Some(self.mask_source(inst)?) } else { None };
+        let subtract = carry != Carry::Add;
+        let (mut value, mask) = self.carried(subtract, a, b, before);
+        if inst.modifier(Mod::Clamp) == 1 {
+            let (flag, limit) = (self.flag(mask), self.word(if subtract { 0 } else { u32::MAX }));
+            value = self.select(flag, limit, value);
+        }
+        self.write_scalar(self.mask_result(inst)?, mask)?;
+        self.write_as(inst, Form::Int(Ty::I32, false), &[value])
     }
 
     /// `v_mqsad_u32_u8`: four sums of masked differences, at each byte of the first source.

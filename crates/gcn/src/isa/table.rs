@@ -31,6 +31,11 @@ impl Op {
             .map(|(_, op)| *op)
     }
 
+    /// All operations, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Op> {
+        OP_NAMES.iter().map(|(_, op)| *op)
+    }
+
     /// The operation `v_NAME`.
     fn of_vector(name: &str) -> Option<Op> {
         Op::of_name(&format!("v_{name}"))
