@@ -9,12 +9,15 @@
 //! // fault IllegalAddress           the launch must fail with this fault
 //! // source scale.cu:7              … and the fault must name this source line
 //! // prints hello 3                 a line of the launch's output, in any order
+//! // counts flops 64                a counter's sum, if the kernel counts what it does
 //! // within 4                       floats may differ by so many units in the last place from another run's
 //! ```
 //!
 //! `run` begins a launch; a file may have several, each with its own buffers.
 
 use std::sync::OnceLock;
+
+use wave::count::Counter;
 
 use super::expr::{Expr, Val};
 
@@ -141,6 +144,8 @@ pub struct Run {
     pub source: Option<String>,
     /// Lines that must be printed.
     pub prints: Vec<String>,
+    /// What a kernel must count that counts what it does.
+    pub counts: Vec<(Counter, u64)>,
     /// The bytes that `expect` says, in its order. They are computed when first asked for, since a launch is
     /// checked on each engine and in each mode.
     wanted: OnceLock<Result<Vec<Vec<u8>>, String>>,
@@ -220,6 +225,11 @@ pub fn parse(text: &str) -> Result<Vec<Run>, String> {
             run.within = Some(units);
         } else if let Some(rest) = comment.strip_prefix("prints ") {
             run.prints.push(rest.to_string());
+        } else if let Some(rest) = comment.strip_prefix("counts ") {
+            let (name, number) = rest.trim().split_once(' ').unwrap_or((rest, ""));
+            let counter = Counter::from_name(name).ok_or_else(|| at(format!("no counter `{name}`")))?;
+            let number = number.parse().map_err(|_| at(format!("`{number}` is not a number")))?;
+            run.counts.push((counter, number));
         } else if let Some((name, rest)) = comment.split_once(": ")
             && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         {
@@ -254,6 +264,17 @@ impl Run {
             if let Some((i, (have, want))) = elements.enumerate().find(|(_, (have, want))| have != want) {
                 let [have, want] = [have, want].map(|bytes| elem.decode(bytes));
                 return Err(format!("{name}[{i}] is {have:?}, should be {want:?} ({expression})"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the sums of counters, by [`Counter`], with the expected ones.
+    pub fn check_counts(&self, sums: &[u64]) -> Result<(), String> {
+        for (counter, want) in &self.counts {
+            let have = sums.get(*counter as usize).copied().unwrap_or(0);
+            if have != *want {
+                return Err(format!("{} are {have}, should be {want}", counter.name()));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use cpu::{Engine, Program, Specialisation};
 use grid::{Launch, Workers};
 use wave::abi::Code;
 use wave::count::{Counter, ROW, ROWS};
-use wave::launch::Shape;
+use wave::launch::{Filled, Shape};
 
 use super::case::Run;
 use super::memory::{Aligned, Memory};
@@ -127,5 +127,9 @@ pub fn execute_and_count(
     let words: Vec<u64> =
         counters.bytes().as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
     let sum = |counter: &Counter| words.iter().skip(*counter as usize).step_by(ROW).sum();
-    Ok(Counter::ALL.iter().map(sum).collect())
+    let counts: Vec<u64> = Counter::ALL.iter().map(sum).collect();
+    if info.fills.iter().any(|fill| fill.what == Filled::Counters) {
+        run.check_counts(&counts)?;
+    }
+    Ok(counts)
 }

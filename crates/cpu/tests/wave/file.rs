@@ -11,6 +11,7 @@
 //! ; refused a barrier                  the stage fails, with this reason
 //! ;| v2 = special.tid.x                the whole text, which UPDATE_EXPECT=1 writes
 //! ; run k grid=2                       a launch, see `support/case.rs`
+//! ; counts operations 64               what the launch counts in a module with counters
 //! kernel @k {
 //! block0:
 //!     v0 = const.i8 300                ; error: 300 is no i8
@@ -19,7 +20,7 @@
 //! The stages are `wave` (IR), `uniformity` and `ranges` (annotated IR), and `llvm`. Options: `after=PASS`,
 //! the state after that pass; `block=16x16`, the block's size (32 by default); `kernel=NAME`, one of several;
 //! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `per-lane`, per-lane mode; `effort=NAME`, the form of a large
-//! kernel.
+//! kernel; `counting`, the module with counters.
 
 use cpu::Effort;
 
@@ -37,6 +38,7 @@ pub struct Section {
     pub avx512: bool,
     pub per_lane: bool,
     pub effort: Option<Effort>,
+    pub counting: bool,
     /// Line, kind and pattern.
     pub checks: Vec<(usize, String, String)>,
     /// The whole text, and the number of its first line in the file.
@@ -77,6 +79,7 @@ fn section(line: usize, text: &str) -> Result<Section, String> {
                 s.effort = Some(effort.ok_or_else(|| format!("`{name}` is no effort"))?);
             }
             None if word == "per-lane" => s.per_lane = true,
+            None if word == "counting" => s.counting = true,
             _ => return Err(format!("`{word}` is not known to test")),
         }
     }
@@ -105,7 +108,7 @@ pub fn parse(text: &str) -> Result<Expected, String> {
         if word == "test" {
             e.sections.push(section(n, rest).map_err(|e| format!("line {n}: {e}"))?);
             strict = true;
-        } else if RUN.contains(&word) || strict && e.runs && word.ends_with(':') {
+        } else if RUN.contains(&word) || strict && e.runs && (word.ends_with(':') || word == "counts") {
             e.runs = true;
             strict = true;
         } else if strict && CHECKS.contains(&word) && !e.runs {

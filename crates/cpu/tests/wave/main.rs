@@ -79,8 +79,24 @@ fn target(avx512: bool) -> Target {
     Target { cpu, avx512, features: String::new() }
 }
 
+/// The module with counters of what its kernels do.
+fn counting(module: &Module) -> Module {
+    let mut module = module.clone();
+    let place = wave::count::place(&module);
+    wave::count::module(&mut module, place);
+    module
+}
+
 /// The text of a section's stage, or the reason that there is none.
 fn stage(module: &Module, section: &Section) -> Result<String, String> {
+    let counted;
+    let module = match section.counting {
+        true => {
+            counted = counting(module);
+            &counted
+        }
+        false => module,
+    };
     let mut kernels = module.kernels().filter(|(_, f)| section.kernel.as_ref().is_none_or(|k| *k == f.name));
     let (kernel, _) = kernels.next().ok_or("no such kernel")?;
     let target = target(section.avx512);
@@ -193,10 +209,15 @@ fn check(name: &str, text: &str, workers: &[Workers], accept: bool) -> Result<Op
         // Lines of faults refer to the file.
         let module = read_numbered(text).map_err(|e| one(e.to_string()))?;
         for case in case::parse(text).map_err(one)? {
-            if case.expect.is_empty() && case.fault.is_none() && case.prints.is_empty() {
+            let counts = !case.counts.is_empty();
+            if case.expect.is_empty() && case.fault.is_none() && case.prints.is_empty() && !counts {
                 failures.push(format!("{}: the run expects nothing", case.line));
             }
             failures.extend(run(name, &module, &case, workers).err().map(|e| format!("{}: {e}", case.line)));
+            if counts {
+                let outcome = run(name, &counting(&module), &case, workers);
+                failures.extend(outcome.err().map(|e| format!("{}: counting: {e}", case.line)));
+            }
         }
     }
     if failures.is_empty() { Ok(None) } else { Err(failures) }
@@ -224,14 +245,52 @@ fn files_hold() {
     assert!(failures.is_empty(), "{} expectations do not hold:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// A file is named after the pass or the analysis that it is about.
+/// What the compiler finds out about a kernel or makes of it beside its passes: how the names of its files
+/// begin, and its source.
+const ANALYSES: &[(&str, &str)] = &[
+    ("aligned", "simd/src/kernel/aligned.rs"),
+    ("atomic", "simd/src/kernel/atomic.rs"),
+    ("begin", "simd/src/kernel/begin.rs"),
+    ("compare", "simd/src/kernel/compare.rs"),
+    ("control", "simd/src/kernel/control.rs"),
+    ("count", "wave/src/count.rs"),
+    ("dispatch", "simd/src/kernel/dispatch.rs"),
+    ("exchange", "simd/src/kernel/exchange.rs"),
+    ("few", "simd/src/kernel/few.rs"),
+    ("flush", "simd/src/kernel/flush.rs"),
+    ("groups", "simd/src/kernel/groups.rs"),
+    ("guard", "simd/src/kernel/guarded.rs"),
+    ("lanewise", "simd/src/lanewise/mod.rs"),
+    ("members", "simd/src/kernel/members.rs"),
+    ("nan", "simd/src/kernel/nan.rs"),
+    ("outline", "simd/src/kernel/outline.rs"),
+    ("per-lane", "simd/src/kernel/per_lane.rs"),
+    ("product", "simd/src/kernel/product.rs"),
+    ("range", "wave/src/range/mod.rs"),
+    ("row", "simd/src/kernel/runs.rs"),
+    ("sharing", "simd/src/kernel/sharing.rs"),
+    ("spin", "simd/src/kernel/spin.rs"),
+    ("stop", "simd/src/kernel/stop.rs"),
+    ("sweep", "simd/src/kernel/sweep.rs"),
+    ("threads", "simd/src/kernel/threads.rs"),
+    ("variation", "simd/src/kernel/uniformity.rs"),
+    ("whole", "simd/src/kernel/whole.rs"),
+];
+
+/// A file is named after the pass or the analysis that it is about: at least one file where it applies, and
+/// one where it does not.
 #[test]
-fn every_pass_has_two_files() {
+fn every_pass_and_analysis_has_two_files() {
     let names: Vec<String> =
         files().iter().map(|f| f.file_name().expect("a name").to_string_lossy().into_owned()).collect();
-    for (pass, _) in simd::passes() {
-        let count = names.iter().filter(|name| name.starts_with(&format!("{pass}-"))).count();
-        assert!(count >= 2, "{count} files of tests/wave are called {pass}-...");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
+    for (analysis, source) in ANALYSES {
+        assert!(crates.join(source).exists(), "{analysis}: there is no {source}");
+    }
+    let passes = simd::passes().into_iter().map(|(pass, _)| pass);
+    for name in passes.chain(ANALYSES.iter().map(|(analysis, _)| *analysis)) {
+        let count = names.iter().filter(|file| file.starts_with(&format!("{name}-"))).count();
+        assert!(count >= 2, "{count} files of tests/wave are called {name}-...");
     }
 }
 
@@ -249,6 +308,10 @@ fn false_expectations_fail() {
         held("; run k\n; a: u32[1]\n; expect a[i] = 7") && !held("; run k\n; a: u32[1]\n; expect a[i] = 8")
     );
     assert!(!held("; run k\n; a: u32[1]\n; fault IllegalAddress") && !held("; run k\n; a: u32[1]"));
+    assert!(
+        held("; run k\n; a: u32[1]\n; counts stored 128") && !held("; run k\n; a: u32[1]\n; counts stored 4")
+    );
+    assert!(held("; test wave counting\n; see atom.add") && !held("; test wave\n; see atom.add"));
     let wrong = body.replace("    exit", "    exit now ; error: nothing expected at `now`");
     assert!(check("", &wrong, &workers, false).is_ok());
     assert!(check("", &wrong.replace("at `now`", ""), &workers, false).is_err());
