@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::compile::Request;
 use crate::effort::{self, Effort};
-use crate::kernel::uniformity::Specialisation;
+use crate::kernel::specialisation::Specialisation;
 use crate::target::Target;
 
 /// Everything that determines a kernel's code, besides the module and this compiler. The code generator

@@ -19,7 +19,7 @@ mod target;
 pub use compile::{Compiled, Error, Made, Request, Rest, assembly, explained, ir, stages};
 pub use kernel::Report;
 pub use kernel::explain::{View, passes};
-pub use kernel::uniformity::Specialisation;
+pub use kernel::specialisation::Specialisation;
 pub use key::{CodeKey, Forced, digest};
 pub use object::LoadError;
 pub use target::{Target, UnknownTarget};

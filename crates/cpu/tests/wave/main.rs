@@ -273,7 +273,7 @@ const ANALYSES: &[(&str, &str)] = &[
     ("stop", "simd/src/kernel/stop.rs"),
     ("sweep", "simd/src/kernel/sweep.rs"),
     ("threads", "simd/src/kernel/threads.rs"),
-    ("variation", "simd/src/kernel/uniformity.rs"),
+    ("variation", "simd/src/kernel/variation.rs"),
     ("whole", "simd/src/kernel/whole.rs"),
 ];
 

@@ -5,8 +5,8 @@ use wave::op::{IntCmp, IntOp, IntUnOp, Op};
 use wave::{Block, Inst, Ty, Value};
 
 use super::Kernel;
-use super::uniformity::Variation;
 use super::value::Rep;
+use super::variation::Variation;
 use crate::ir::{Bin, Cast, Cmp, Operand, Type};
 use crate::lanewise::predicate;
 

@@ -16,7 +16,8 @@ use super::explain::{Told, Watch};
 use super::passes::{self, Analyses, Pass, Widen, Work};
 use super::product::Dots;
 use super::sharing::Sharing;
-use super::uniformity::{self, Specialisation, Uniformity};
+use super::specialisation::Specialisation;
+use super::uniformity::{self, Uniformity};
 use super::{
     Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, exchange, flush,
     groups, memory, nan, per_lane,

@@ -12,7 +12,8 @@ use wave::{Block, FuncId, Function, Line, Module, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 use super::passes::{self, Analyses};
-use super::uniformity::{Guard, Uniformity, Variation};
+use super::uniformity::Uniformity;
+use super::variation::{Guard, Variation};
 use super::{Kernel, Result, Unsupported, stop};
 use crate::key::CodeKey;
 

@@ -11,8 +11,9 @@ use wave::op::{IntOp, Op, ShiftOp};
 use wave::{Function, Inst, Ty, Value};
 
 use super::cfg::Cfg;
-use super::uniformity::{Guard, Uniformity, Variation};
+use super::uniformity::Uniformity;
 use super::value::Rep;
+use super::variation::{Guard, Variation};
 use super::{Kernel, Result};
 use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Type};
 use crate::lanewise;

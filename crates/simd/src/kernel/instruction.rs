@@ -6,6 +6,7 @@ use wave::{Inst, Module, Ty, Value};
 
 use super::names::IMAGE;
 use super::value::{IN_SLOT, Rep};
+use super::variation::Variation;
 use super::{Kernel, Result, Unsupported, nan, uniformity};
 use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Order, Type, Width};
 use crate::lanewise;
@@ -103,7 +104,7 @@ impl Kernel<'_> {
 
     /// Emits a pure operation: on scalars if the result is uniform or a pattern, otherwise on vectors.
     fn pure(&mut self, inst: &Inst) -> Result<()> {
-        let uniformity: Vec<uniformity::Variation> =
+        let uniformity: Vec<Variation> =
             inst.results.iter().map(|r| self.facts.uniformity.values[r.index()].clone()).collect();
         if let &[r] = &inst.results[..]
             && self.is_grouped(r)
@@ -180,7 +181,7 @@ impl Kernel<'_> {
 
     /// The condition under which a result's variation holds: the operands' guards and what the operation
     /// adds.
-    pub fn guard_of(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Operand {
+    pub fn guard_of(&mut self, inst: &Inst, variation: &Variation) -> Operand {
         let mut guard = Operand::TRUE;
         for a in inst.args.clone() {
             if let Some(g) = self.guard(a) {
@@ -212,7 +213,7 @@ impl Kernel<'_> {
 
     /// Whether a select with a uniform condition takes the operand that is a pattern.
     fn takes_pattern(&mut self, inst: &Inst) -> Option<Operand> {
-        let uniformity: Vec<uniformity::Variation> =
+        let uniformity: Vec<Variation> =
             inst.args.iter().map(|a| self.facts.uniformity.values[a.index()].clone()).collect();
         let which = uniformity::chosen_pattern(&uniformity)?;
         let c = self.first_lane(inst.args[0]);
@@ -237,7 +238,7 @@ impl Kernel<'_> {
     }
 
     /// Whether a widened pattern does not wrap inside the warp; `None` if it cannot.
-    fn widened(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Option<Operand> {
+    fn widened(&mut self, inst: &Inst, variation: &Variation) -> Option<Operand> {
         let source = self.facts.uniformity.values[inst.args[0].index()].clone();
         if source.is_flat() {
             return None;

@@ -9,7 +9,8 @@ use wave::{FuncId, Function, Module};
 
 use super::cfg::Cfg;
 use super::rendezvous::Waits;
-use super::uniformity::{self, Specialisation, Uniformity};
+use super::specialisation::Specialisation;
+use super::uniformity::{self, Uniformity};
 use super::{
     Result, Unsupported, ahead, hoist, order, recompute, rendezvous, rounds, spin, stop, tidy, wide,
 };

@@ -8,7 +8,7 @@ use wave::op::Op;
 use super::groups::{MOST, ROOM};
 use super::names::{self, FRAME, LIVE};
 use super::stop::ROW;
-use super::uniformity::Variation;
+use super::variation::Variation;
 use super::{Kernel, Result};
 use crate::ir::{Access, Bin, Builder, Cast, Lanes, Name, Operand, Type};
 use crate::lanewise;

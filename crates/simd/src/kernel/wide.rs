@@ -15,8 +15,9 @@ use wave::op::{Op, SReg, Space};
 use wave::{Function, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
+use super::specialisation::Specialisation;
 use super::stop;
-use super::uniformity::{Specialisation, Uniformity};
+use super::uniformity::Uniformity;
 use crate::ir::Width;
 
 /// The numbers of warps that may run together, most first.

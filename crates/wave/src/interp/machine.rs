@@ -1,16 +1,15 @@
-//! Lanes, their call stacks, and the step that advances a group of them.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! Lanes, their call stacks, and the step that advances a group of them. What they do in memory is in
+//! `access.rs`, what they read in special registers in `special.rs`.
 
 use crate::abi::{BULK, BlockCtx, Stop, TEXTURE, WarpCtx};
 use crate::barrier;
 use crate::func::{Block, BlockCall, Inst, Terminator, Value};
 use crate::module::{FuncId, Module};
-use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, Order, SReg, Space};
-use crate::types::{Ty, Width};
+use crate::op::{AtomOp, BarMode, Builtin, Op, Space};
+use crate::types::Width;
 
 use super::spin::Seen;
-use super::{Interpreter, Probe, eval, memory};
+use super::{Interpreter, eval, memory};
 
 /// Number of instructions after which another group of lanes gets a turn, length of that turn, and number
 /// after which the warp yields.
@@ -112,7 +111,7 @@ impl Machine<'_> {
         self.code.width.lanes()
     }
 
-    fn module(&self) -> &Module {
+    pub(super) fn module(&self) -> &Module {
         &self.code.module
     }
 
@@ -153,7 +152,7 @@ impl Machine<'_> {
 
     /// Records that a lane has read memory that others write, without changing it. `plain`: by a load that is
     /// not ordered.
-    fn observe(&mut self, lane: usize, address: u64, value: u128, plain: bool) {
+    pub(super) fn observe(&mut self, lane: usize, address: u64, value: u128, plain: bool) {
         if let Some((_, func, block, inst)) = self.place(lane)
             && self.state.lanes[lane].seen.is_again((func, block, inst), address, value, plain)
         {
@@ -553,180 +552,8 @@ impl Machine<'_> {
         (f.params().len() == args && !f.external && f.kernel.is_none()).then_some(id)
     }
 
-    fn thread(&self, lane: usize) -> u64 {
+    pub(super) fn thread(&self, lane: usize) -> u64 {
         u64::from(self.warp.index) * self.lanes() as u64 + lane as u64
-    }
-
-    /// Host address and size of a state space's window for a lane; zero for spaces with host addresses.
-    fn window(&self, lane: usize, space: Space) -> (u64, u64) {
-        let b = self.block_ctx();
-        match space {
-            Space::Shared => (b.shared as u64, b.shared_reach),
-            Space::Local => {
-                ((b.local as u64).wrapping_add(self.thread(lane) * b.local_stride), b.local_stride)
-            }
-            Space::Param => (b.params as u64, self.code.limits.params),
-            Space::Generic | Space::Global | Space::Const => (0, 0),
-        }
-    }
-
-    fn is_space(&self, lane: usize, space: Space, address: u64) -> bool {
-        let within = |s| {
-            let (base, size) = self.window(lane, s);
-            address >= base && address - base < size
-        };
-        match space {
-            Space::Shared | Space::Local | Space::Param => within(space),
-            Space::Const => {
-                let image = self.block_ctx().image as u64;
-                self.module()
-                    .globals
-                    .iter()
-                    .any(|g| g.constant && address.wrapping_sub(image).wrapping_sub(g.offset) < g.size)
-            }
-            Space::Generic => true,
-            Space::Global => !within(Space::Shared) && !within(Space::Local) && !within(Space::Param),
-        }
-    }
-
-    fn address(&mut self, lane: usize, inst: &Inst, offset: i32) -> u64 {
-        (self.get(lane, inst.args[0]) as u64).wrapping_add(i64::from(offset) as u64)
-    }
-
-    fn locate(&mut self, lane: usize, mem: MemMode, address: u64, size: u32, write: bool) -> Option<u64> {
-        let thread = self.thread(lane);
-        let limits = self.code.limits;
-        // SAFETY: the block's context and runtime are valid (contract of `Code::resume`).
-        unsafe { memory::locate(self.warp, (lane, thread), mem, address, size, write, &limits) }.ok()
-    }
-
-    fn load(&mut self, group: u64, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
-        let size = ty.bytes();
-        for lane in lanes_of(group) {
-            let address = self.address(lane, inst, offset);
-            let Some(at) = self.locate(lane, mem, address, size * u32::from(count), false) else {
-                return Flow::Stop(Stop::Fault);
-            };
-            // SAFETY: `locate` checked the bytes.
-            let whole = memory::at_once(at, size, count.into()).map(|n| unsafe { memory::read(at, n, true) });
-            let mut seen = 0u128;
-            for (i, &r) in inst.results.iter().enumerate() {
-                let at = at + i as u64 * u64::from(size);
-                let v = match (self.probe_of(lane, at), whole) {
-                    // SAFETY: `locate` checked the bytes.
-                    (Some(probe), _) => unsafe { probe.read(at, size) },
-                    (None, Some(whole)) => whole >> (8 * size * i as u32) & ty.mask(),
-                    // SAFETY: as above.
-                    (None, None) => unsafe { memory::read(at, size, at.is_multiple_of(u64::from(size))) },
-                };
-                seen = seen.rotate_left(37) ^ v;
-                self.set(lane, r, v);
-            }
-            let plain = mem.order == Order::Weak;
-            if !plain || self.state.lanes[lane].seen.has_fences() {
-                self.observe(lane, at, seen, plain);
-            }
-        }
-        Flow::Next
-    }
-
-    fn store(&mut self, group: u64, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
-        let size = ty.bytes();
-        for lane in lanes_of(group) {
-            let address = self.address(lane, inst, offset);
-            let Some(at) = self.locate(lane, mem, address, size * u32::from(count), true) else {
-                return Flow::Stop(Stop::Fault);
-            };
-            let values = inst.args[1..].iter().enumerate();
-            if let Some(bytes) = memory::at_once(at, size, count.into())
-                && self.probe_of(lane, at).is_none()
-            {
-                let part = |(i, &v)| (self.get(lane, v) & ty.mask()) << (8 * size * i as u32);
-                let whole = values.map(part).fold(0, |all, part| all | part);
-                // SAFETY: `locate` checked the bytes and their alignment.
-                unsafe { memory::write(at, bytes, whole) };
-                continue;
-            }
-            for (i, &v) in values {
-                let bits = self.get(lane, v);
-                let at = at + i as u64 * u64::from(size);
-                match self.probe_of(lane, at) {
-                    Some(probe) => probe.write(at, size, bits),
-                    // SAFETY: `locate` checked the bytes and their alignment.
-                    None => unsafe { memory::write(at, size, bits) },
-                }
-            }
-        }
-        Flow::Next
-    }
-
-    /// The probe, for memory that outlives the block.
-    fn probe_of(&self, lane: usize, address: u64) -> Option<&Probe> {
-        let own = |space| {
-            let (start, size) = self.window(lane, space);
-            address.wrapping_sub(start) < size
-        };
-        self.code.probe.as_ref().filter(|_| !own(Space::Shared) && !own(Space::Local))
-    }
-
-    fn special(&self, lane: usize, reg: SReg) -> u128 {
-        let b = self.block_ctx();
-        let (ctaid, nctaid) = self.code.probe.as_ref().map_or((b.ctaid, b.nctaid), |p| (p.ctaid, p.nctaid));
-        let (id, count) = match self.code.probe {
-            Some(_) => (ctaid, nctaid),
-            None => (b.cluster.id, b.cluster.count),
-        };
-        let thread = self.thread(lane) as u32;
-        let [nx, ny, _] = b.ntid.map(|n| n.max(1));
-        let bit = 1u64 << lane;
-        let below = bit - 1;
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
-        u128::from(match reg {
-            SReg::TidX => thread % nx,
-            SReg::TidY => thread / nx % ny,
-            SReg::TidZ => thread / nx / ny,
-            SReg::NtidX => b.ntid[0],
-            SReg::NtidY => b.ntid[1],
-            SReg::NtidZ => b.ntid[2],
-            SReg::CtaidX => ctaid[0],
-            SReg::CtaidY => ctaid[1],
-            SReg::CtaidZ => ctaid[2],
-            SReg::NctaidX => nctaid[0],
-            SReg::NctaidY => nctaid[1],
-            SReg::NctaidZ => nctaid[2],
-            SReg::ClusterIdX => id[0],
-            SReg::ClusterIdY => id[1],
-            SReg::ClusterIdZ => id[2],
-            SReg::NClusterIdX => count[0],
-            SReg::NClusterIdY => count[1],
-            SReg::NClusterIdZ => count[2],
-            SReg::ClusterCtaidX => b.cluster.ctaid[0],
-            SReg::ClusterCtaidY => b.cluster.ctaid[1],
-            SReg::ClusterCtaidZ => b.cluster.ctaid[2],
-            SReg::ClusterNctaidX => b.cluster.size[0],
-            SReg::ClusterNctaidY => b.cluster.size[1],
-            SReg::ClusterNctaidZ => b.cluster.size[2],
-            SReg::ClusterRank => b.cluster.rank,
-            SReg::ClusterBlocks => b.cluster.blocks,
-            SReg::ExplicitCluster => b.cluster.explicit,
-            SReg::LaneId => lane as u32,
-            SReg::WarpId => self.warp.index,
-            SReg::NWarpId => b.threads().div_ceil(self.lanes() as u32),
-            SReg::SmId => b.smid,
-            SReg::NSmId => b.nsmid,
-            SReg::GridId64 => return u128::from(b.grid_id),
-            SReg::Workspace64 => return b.workspace as u128,
-            SReg::LaneMaskEq => return u128::from(bit),
-            SReg::LaneMaskLe => return u128::from(below | bit),
-            SReg::LaneMaskLt => return u128::from(below),
-            SReg::LaneMaskGe => return u128::from(!below),
-            SReg::LaneMaskGt => return u128::from(!(below | bit)),
-            SReg::Clock => now() as u32,
-            SReg::Clock64 | SReg::GlobalTimer64 => return u128::from(now()),
-            SReg::DynSharedSize => b.shared_dynamic,
-            SReg::TotalSharedSize => b.shared_total,
-            SReg::LocalSize64 => return u128::from(b.local_stride),
-        })
     }
 
     /// Lanes of the group that name the same barrier and count arrive together; the others arrive at the next

@@ -6,6 +6,7 @@
 //! that lanes may wait for one another. `.sync` operations park a lane until all live members of its mask are
 //! parked at such an operation too, at whatever instruction.
 
+mod access;
 pub mod approx;
 pub mod eval;
 pub mod float;
@@ -13,6 +14,7 @@ pub mod int;
 mod machine;
 pub mod memory;
 mod probe;
+mod special;
 mod spin;
 mod warp;
 
