@@ -22,6 +22,16 @@ use crate::refused;
 use crate::several::Among;
 use crate::stream::{Operation, Policy, Stream, Submitted};
 
+/// What comes next in the `extra` list of a launch (`CU_LAUNCH_PARAM_…`).
+pub mod extra_key {
+    /// The end of the list.
+    pub const END: u64 = 0;
+    /// The address of the packed parameters.
+    pub const BUFFER_POINTER: u64 = 1;
+    /// The address of their size.
+    pub const BUFFER_SIZE: u64 = 2;
+}
+
 /// The configuration of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {

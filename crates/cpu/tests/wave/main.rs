@@ -251,6 +251,7 @@ const ANALYSES: &[(&str, &str)] = &[
     ("aligned", "simd/src/kernel/aligned.rs"),
     ("atomic", "simd/src/kernel/atomic.rs"),
     ("begin", "simd/src/kernel/begin.rs"),
+    ("by-lane", "simd/src/kernel/by_lane.rs"),
     ("compare", "simd/src/kernel/compare.rs"),
     ("control", "simd/src/kernel/control.rs"),
     ("count", "wave/src/count.rs"),

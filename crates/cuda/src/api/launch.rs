@@ -7,7 +7,7 @@ use capi::types::FunctionLaunchParams;
 use driver::device::attribute;
 use driver::event::{self, Event};
 use driver::handle::lock;
-use driver::launch::{self, Config, Params};
+use driver::launch::{self, Config, Params, extra_key};
 use driver::library::function_or_kernel;
 use driver::module::{Function, LEGACY_PARAMS, function};
 use driver::several;
@@ -18,13 +18,6 @@ use crate::abi::{In, Out, bytes_at};
 use crate::api;
 use crate::api::{check_default, graph_node as node, stream};
 use crate::types::{Handle, LaunchAttribute, LaunchConfig};
-
-/// The keys of `extra`.
-mod extra_key {
-    pub const END: u64 = 0;
-    pub const BUFFER_POINTER: u64 = 1;
-    pub const BUFFER_SIZE: u64 = 2;
-}
 
 /// The parameter buffer of a launch, from pointers to the parameters or from a packed buffer.
 pub(super) fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Params> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Result};
 use crate::event::{Event, Record, Wait};
 use crate::handle::Handle;
-use crate::launch::Prepared;
+use crate::launch::{Prepared, extra_key};
 use crate::memory::copy::Fill;
 use crate::memory::transfer::{self, Transfer};
 use crate::memory::value::WordOperation;
@@ -219,7 +219,8 @@ impl Kernel {
         self.reported.get_or_init(|| {
             let bytes = self.launch.params().bytes().as_ptr() as u64;
             if let Some(size) = self.name.packed {
-                let mut list = Box::new([1, bytes, 2, 0, 0, size as u64]);
+                let (pointer, of_size) = (extra_key::BUFFER_POINTER, extra_key::BUFFER_SIZE);
+                let mut list = Box::new([pointer, bytes, of_size, 0, extra_key::END, size as u64]);
                 list[3] = &raw const list[5] as u64;
                 return list;
             }

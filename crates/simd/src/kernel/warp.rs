@@ -3,7 +3,7 @@
 use wave::op::{MatchMode, Op, ReduxOp, ShflMode, VoteMode};
 use wave::{Inst, Ty, Value};
 
-use super::value::Rep;
+use super::value::{IN_SLOT, Rep};
 use super::{Kernel, Result, Unsupported};
 use crate::ir::{Access, Bin, Cast, Cmp, Operand, Reduction, Type};
 
@@ -262,7 +262,7 @@ impl Kernel<'_> {
     pub fn permute(&mut self, v: Operand, source: Operand) -> Operand {
         if !self.facts.avx512 {
             let slot = self.scratch(self.width().words());
-            self.out.ir.store_as(v, slot, Access::aligned(64));
+            self.out.ir.store_as(v, slot, IN_SLOT);
             let wide = self.out.ir.cast(Cast::ZExt, source, self.width().addresses());
             let at = self.out.ir.element(Type::I32, slot, wide);
             return self.out.ir.gather(self.width().words(), at, self.width().all(), 4);
