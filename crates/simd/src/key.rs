@@ -108,18 +108,21 @@ mod tests {
 
     use super::*;
     use crate::ir::Width;
+    use crate::target::Maker;
 
     /// Every field changes the object's name. The patterns without `..` fail to compile if a field is added
     /// that this test does not cover.
     #[test]
     fn every_field_is_part_of_the_key() {
-        let target = Target { cpu: "x86-64-v3", features: String::new(), avx512: false };
-        let Target { cpu: _, features: _, avx512: _ } = &target;
+        let maker = Maker::Any;
+        let target = Target { cpu: "x86-64-v3", features: String::new(), avx512: false, maker };
+        let Target { cpu: _, features: _, avx512: _, maker: _ } = &target;
         let targets = [
             target.clone(),
             Target { cpu: "x86-64-v4", ..target.clone() },
             Target { features: "+gfni".into(), ..target.clone() },
             Target { avx512: true, ..target.clone() },
+            Target { maker: Maker::Amd, ..target.clone() },
         ];
         let plain = Forced::default();
         let Forced { per_lane: _, effort: _, most: _, first: _, warps: _ } = &plain;
@@ -181,7 +184,7 @@ mod tests {
     #[test]
     fn a_seen_text_has_a_processor_and_modes() {
         let plain = Forced::default();
-        let native = Target { cpu: "x86-64-v3", features: String::new(), avx512: false };
+        let native = Target { cpu: "x86-64-v3", features: String::new(), avx512: false, maker: Maker::Any };
         let other = Target { avx512: true, ..native.clone() };
         let apart = Forced { per_lane: true, ..plain.clone() };
         let keys = [

@@ -22,4 +22,4 @@ pub use kernel::explain::{View, passes};
 pub use kernel::specialisation::Specialisation;
 pub use key::{CodeKey, Forced, digest};
 pub use object::LoadError;
-pub use target::{Target, UnknownTarget};
+pub use target::{Maker, Target, UnknownTarget};

@@ -13,6 +13,27 @@ pub struct Target {
     pub features: String,
     /// AVX-512 with its byte, word, doubleword and vector-length extensions.
     pub avx512: bool,
+    /// Whose processor it is, which decides what pays, not what runs.
+    pub maker: Maker,
+}
+
+/// The makers of processors on which different code is fast.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Maker {
+    /// Any: code as measured on Intel's.
+    #[default]
+    Any,
+    /// AMD: its processors see far ahead without prefetches, and add in memory quickly.
+    Amd,
+}
+
+impl Maker {
+    /// The maker of this machine's processor.
+    fn here() -> Maker {
+        let leaf = std::arch::x86_64::__cpuid(0);
+        let name = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).concat();
+        if name == b"AuthenticAMD" { Maker::Amd } else { Maker::Any }
+    }
 }
 
 /// The name is no processor whose code this machine can run.
@@ -60,7 +81,8 @@ impl Target {
 
     /// The target for a processor whose code this machine can run.
     pub fn of(processor: Processor) -> Target {
-        let plain = |cpu, avx512| Target { cpu, features: String::new(), avx512 };
+        let plain = |cpu, avx512| Target { cpu, features: String::new(), avx512, maker: Maker::Any };
+        let here = |target| Target { maker: Maker::here(), ..target };
         match processor {
             Processor::V4 => plain("x86-64-v4", true),
             Processor::V3 => plain("x86-64-v3", false),
@@ -80,9 +102,9 @@ impl Target {
                         features.push(format!("+{name}"));
                     }
                 }
-                Target { features: features.join(","), ..plain("x86-64-v4", true) }
+                Target { features: features.join(","), ..here(plain("x86-64-v4", true)) }
             }
-            Processor::Native if processor::has_avx2() => plain("x86-64-v3", false),
+            Processor::Native if processor::has_avx2() => here(plain("x86-64-v3", false)),
             Processor::Native => plain("x86-64-v2", false),
         }
     }

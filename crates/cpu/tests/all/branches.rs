@@ -89,7 +89,8 @@ fn results(program: &Program, compiled: bool) -> Vec<u8> {
 
 fn bytes_of_ir(blocks: usize) -> usize {
     let program = load(&kernel(blocks, false), Engine::Compiled);
-    let target = Target { cpu: "x86-64-v4", avx512: true, features: String::new() };
+    let target =
+        Target { cpu: "x86-64-v4", avx512: true, features: String::new(), maker: Default::default() };
     let program = program.for_target(target);
     let id = program.module().function("k").expect("a kernel");
     let spec = Specialisation::of_launch([1; 3], [THREADS, 1, 1]);

@@ -76,7 +76,7 @@ fn errors(text: &str) -> Vec<(usize, String)> {
 fn target(avx512: bool) -> Target {
     // Texts are generated for any processor.
     let cpu = if avx512 { "x86-64-v4" } else { "x86-64-v3" };
-    Target { cpu, avx512, features: String::new() }
+    Target { cpu, avx512, features: String::new(), maker: Default::default() }
 }
 
 /// The module with counters of what its kernels do.

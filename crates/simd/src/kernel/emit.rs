@@ -116,7 +116,7 @@ impl<'a> Unit<'a> {
             Some(most) => Widen::Always(most),
             None => Widen::WhereFar,
         };
-        let mut work = Work::new(self.kernel, self.spec, widen, self.target.avx512);
+        let mut work = Work::new(self.kernel, self.spec, widen, self.target);
         self.passes(passes::TOGETHER, &mut work, &mut func)?;
         let analyses = work.analyses(&func)?;
         let facts = Unit { spec: work.spec, ..self }.facts(func, analyses, &Strategy::Linear, form);
@@ -134,7 +134,7 @@ impl<'a> Unit<'a> {
 
     /// The state before the first pass of a form that runs warps one by one.
     fn alone(self) -> Work {
-        Work::new(self.kernel, self.spec, Widen::Never, self.target.avx512)
+        Work::new(self.kernel, self.spec, Widen::Never, self.target)
     }
 
     /// Emits the per-lane form.
@@ -210,6 +210,7 @@ impl<'a> Unit<'a> {
             module: self.module,
             spec: self.spec,
             avx512: self.target.avx512,
+            maker: self.target.maker,
             dots: Dots { halves: self.target.has_bf16(), bytes: self.target.has_vnni() },
             slotted,
             sharing,

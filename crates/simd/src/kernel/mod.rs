@@ -68,6 +68,7 @@ use wave::{Block, Function, Inst, Module, Ty, Value};
 use crate::effort::Effort;
 use crate::ir::{self, Bin, Builder, Cast, Lanes, Name, Operand, Type, Width};
 use crate::lanewise;
+use crate::target::Maker;
 use cfg::Cfg;
 pub use emit::emit;
 use names::{BLOCK, WARP};
@@ -178,6 +179,8 @@ pub struct Facts<'a> {
     module: &'a Module,
     spec: Specialisation,
     avx512: bool,
+    /// Whose processor the code is for.
+    maker: Maker,
     /// Whether the processor has dot products of bf16, and of bytes.
     dots: product::Dots,
     func: Function,

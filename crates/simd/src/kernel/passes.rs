@@ -15,6 +15,7 @@ use super::{
     Result, Unsupported, ahead, hoist, order, recompute, rendezvous, rounds, spin, stop, tidy, wide,
 };
 use crate::ir::Width;
+use crate::target::{Maker, Target};
 
 /// A pass of these lists.
 pub type Pass = wave::pass::Pass<Work, Unsupported>;
@@ -82,6 +83,8 @@ pub struct Work {
     /// Whether warps of several blocks may run together. The lanes at the edge of a grid seldom all take
     /// part, which costs little only if the processor has masks.
     across: bool,
+    /// Whose processor the code is for.
+    maker: Maker,
     /// Whether loads that move far each round were found.
     far: bool,
     /// Whether a loop has too many of them to prefetch.
@@ -124,7 +127,8 @@ impl Analyses {
 
 impl Work {
     /// The state before the first pass.
-    pub fn new(kernel: FuncId, spec: Specialisation, widen: Widen, avx512: bool) -> Work {
+    pub fn new(kernel: FuncId, spec: Specialisation, widen: Widen, target: &Target) -> Work {
+        let avx512 = target.avx512;
         let registers = wide::registers(avx512);
         Work {
             kernel,
@@ -132,6 +136,7 @@ impl Work {
             widen,
             registers,
             across: avx512 || matches!(widen, Widen::Always(_)),
+            maker: target.maker,
             far: false,
             many: false,
             cfg: None,
@@ -263,7 +268,7 @@ fn one_number(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 
 fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let facts = work.analyses(func)?;
-    let asked = ahead::ask(func, &facts.cfg, &facts.uniformity);
+    let asked = ahead::ask(func, &facts.cfg, &facts.uniformity, work.maker);
     (work.far, work.many) = (asked.far, asked.many);
     if !asked.any {
         work.facts = Some(facts);

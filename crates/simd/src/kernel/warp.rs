@@ -5,7 +5,7 @@ use wave::{Inst, Ty, Value};
 
 use super::value::{IN_SLOT, Rep};
 use super::{Kernel, Result, Unsupported};
-use crate::ir::{Access, Bin, Cast, Cmp, Operand, Reduction, Type};
+use crate::ir::{Bin, Cast, Cmp, Operand, Reduction, Type};
 
 /// 32-bit words in a register of AVX-512.
 const PART: usize = 16;
