@@ -77,7 +77,7 @@ fn is_store(operands: &str, register: &str) -> bool {
 
 /// A processor to compile for; this machine need not be able to run the code.
 fn processor(name: &'static str) -> Target {
-    Target { cpu: name, avx512: name == "x86-64-v4", features: String::new() }
+    Target { cpu: name, avx512: name == "x86-64-v4", features: String::new(), maker: Default::default() }
 }
 
 /// Whether some instruction is `wanted`: `load`, `store`, or the beginning of a name.
