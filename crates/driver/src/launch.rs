@@ -156,7 +156,8 @@ pub(crate) fn check_share(function: &Function, config: &Config, stream: &Arc<Str
     }
 }
 
-/// Submits a launch.
+/// Submits a launch. Inlined, so that it is constructed where it is queued from.
+#[inline(always)]
 pub(crate) fn submit(launch: Prepared, stream: &Arc<Stream>) -> Result<Submitted> {
     stream.submit_and_tell(Operation::Launch(launch), Policy::Later)
 }
@@ -182,6 +183,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// A launch that has passed [`check`]. `params` is the parameter buffer, of exactly the kernel's size.
+    #[inline(always)]
     pub fn new(function: Arc<Function>, config: &Config, params: Params) -> Self {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));

@@ -365,7 +365,7 @@ impl Kernel<'_> {
                 let at = k.get_from_memory(addresses, Ty::I64, lane);
                 let mut value = |o: &std::result::Result<Operand, Operand>| match o {
                     Err(s) => *s,
-                    Ok(room) => k.get_from_memory(*room, t, lane),
+                    Ok(slot) => k.get_from_memory(*slot, t, lane),
                 };
                 let zero = Operand::zero(Type::scalar(t));
                 let (b, c) =
@@ -381,14 +381,14 @@ impl Kernel<'_> {
             for o in &operands {
                 values.push(match o {
                     Err(s) => *s,
-                    Ok(room) => k.get(*room, t, lane),
+                    Ok(slot) => k.get(*slot, t, lane),
                 });
             }
             let b = values.first().copied().unwrap_or(zero);
             let c = values.get(1).copied().unwrap_or(zero);
             let old = k.update(op, ty, mem.space, at, b, c)?;
-            if let Some(room) = &results {
-                let p = k.element(*room, t, lane);
+            if let Some(slot) = &results {
+                let p = k.element(*slot, t, lane);
                 k.out.ir.store(old, p);
             }
             Ok(())

@@ -253,7 +253,7 @@ impl<'a> Notes<'a> {
             return None;
         }
         let kept = k.kept(next.block.index(), data.insts[at].results.first().copied(), live);
-        let early = |v: &Value| k.out.homes.get(v).is_some_and(|home| home.eager);
+        let early = |v: &Value| k.out.frame_slots.get(v).is_some_and(|slots| slots.eager);
         let names =
             kept.iter().map(|v| format!("{v}{}", if early(v) { " (stored when defined)" } else { "" }));
         Some(if kept.is_empty() { "keeps nothing".into() } else { format!("keeps {}", list(names)) })

@@ -166,11 +166,11 @@ impl Kernel<'_> {
             return Ok(None);
         }
         let whole = self.width().vector(ty);
-        let rooms = [self.put("values", 0, a), self.put("values", 1, b)];
+        let slots = [self.put("values", 0, a), self.put("values", 1, b)];
         let results = self.put("results", 0, Operand::zero(whole));
         self.each_lane(|k, lane| -> Result<()> {
             // Without active lanes, the first one is divided.
-            let args = rooms.map(|room| k.get(room, ty, lane)).map(|one| k.out.ir.freeze(one));
+            let args = slots.map(|slot| k.get(slot, ty, lane)).map(|one| k.out.ir.freeze(one));
             let one = lanewise::emit(&mut k.emitter(Lanes::One), &inst.op, &args)?.remove(0);
             let at = k.element(results, ty, lane);
             k.out.ir.store(one, at);

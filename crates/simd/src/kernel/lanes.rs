@@ -15,46 +15,46 @@ const LOOPS_FROM: usize = 32;
 
 /// A stack slot shared by several points of the code: its purpose, its number among those, the element type,
 /// and the number of elements.
-pub type Room = (&'static str, usize, Type, usize);
+pub type SharedSlot = (&'static str, usize, Type, usize);
 
 /// The lane of the current iteration.
 pub struct Lane(Operand);
 
 impl Kernel<'_> {
     /// A stack slot that is written and read at one point of the code, so that all points can share it.
-    pub fn room(&mut self, purpose: &'static str, which: usize, ty: Type, count: usize) -> Operand {
-        let room = (purpose, which, ty, count);
-        let known = self.out.rooms.iter().position(|r| *r == room);
-        let name = Name::numbered(purpose, known.unwrap_or(self.out.rooms.len()));
+    pub fn shared_slot(&mut self, purpose: &'static str, which: usize, ty: Type, count: usize) -> Operand {
+        let slot = (purpose, which, ty, count);
+        let known = self.out.shared_slots.iter().position(|r| *r == slot);
+        let name = Name::numbered(purpose, known.unwrap_or(self.out.shared_slots.len()));
         if known.is_some() {
             return Operand::local(Type::PTR, name);
         }
-        self.out.rooms.push(room);
+        self.out.shared_slots.push(slot);
         self.declare(name, ty, count)
     }
 
     /// Stores a vector, one element per lane, in such a slot.
     pub fn put(&mut self, purpose: &'static str, which: usize, value: Operand) -> Operand {
-        let room = self.room(purpose, which, value.ty(), 1);
-        self.out.ir.store_as(value, room, IN_SLOT);
-        room
+        let slot = self.shared_slot(purpose, which, value.ty(), 1);
+        self.out.ir.store_as(value, slot, IN_SLOT);
+        slot
     }
 
     /// The address of a lane's element in such a slot.
-    pub fn element(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
-        self.out.ir.element(Type::bits_of(ty.bytes() as usize * 8), room, lane.0)
+    pub fn element(&mut self, slot: Operand, ty: Ty, lane: &Lane) -> Operand {
+        self.out.ir.element(Type::bits_of(ty.bytes() as usize * 8), slot, lane.0)
     }
 
     /// Loads a lane's element from such a slot.
-    pub fn get(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
-        let p = self.element(room, ty, lane);
+    pub fn get(&mut self, slot: Operand, ty: Ty, lane: &Lane) -> Operand {
+        let p = self.element(slot, ty, lane);
         self.out.ir.load(Type::bits_of(ty.bits() as usize), p)
     }
 
     /// Loads the element of a lane whose number is a constant. A plain load would become an extraction from
     /// the vector, which takes more instructions.
-    pub fn get_from_memory(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
-        let p = self.element(room, ty, lane);
+    pub fn get_from_memory(&mut self, slot: Operand, ty: Ty, lane: &Lane) -> Operand {
+        let p = self.element(slot, ty, lane);
         self.out.ir.load_as(Type::bits_of(ty.bits() as usize), p, How { volatile: true, ..How::NATURAL })
     }
 
@@ -118,26 +118,26 @@ impl Kernel<'_> {
     pub fn load_each(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
         let t = self.width().vector(a.ty);
         let at = self.put("addresses", 0, addresses);
-        let rooms: Vec<Operand> = (0..a.count).map(|i| self.put("values", i, Operand::zero(t))).collect();
+        let slots: Vec<Operand> = (0..a.count).map(|i| self.put("values", i, Operand::zero(t))).collect();
         self.each_lane(|k, lane| {
             let from = k.get(at, Ty::I64, lane);
-            for (i, &room) in rooms.iter().enumerate() {
+            for (i, &slot) in slots.iter().enumerate() {
                 let v = k.load_plain(a, from, i);
-                let to = k.element(room, a.ty, lane);
+                let to = k.element(slot, a.ty, lane);
                 k.out.ir.store(v, to);
             }
         });
-        rooms.iter().map(|r| self.out.ir.load_as(t, *r, IN_SLOT)).collect()
+        slots.iter().map(|r| self.out.ir.load_as(t, *r, IN_SLOT)).collect()
     }
 
     /// Stores each lane's elements to its own address.
     pub fn store_each(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
         let at = self.put("addresses", 0, addresses);
-        let rooms: Vec<Operand> = values.iter().enumerate().map(|(i, v)| self.put("values", i, *v)).collect();
+        let slots: Vec<Operand> = values.iter().enumerate().map(|(i, v)| self.put("values", i, *v)).collect();
         self.each_lane(|k, lane| {
             let to = k.get(at, Ty::I64, lane);
-            for (i, &room) in rooms.iter().enumerate() {
-                let v = k.get(room, a.ty, lane);
+            for (i, &slot) in slots.iter().enumerate() {
+                let v = k.get(slot, a.ty, lane);
                 k.store_plain(a, to, i, v);
             }
         });

@@ -294,9 +294,9 @@ struct Output {
     /// Stack slots, for the entry block.
     slots: Vec<ir::Inst>,
     /// Offsets in the warp's frame of the slots that lie there.
-    places: HashMap<Name, usize>,
+    frame_offsets: HashMap<Name, usize>,
     /// Stack slots shared by several points of the code, see [`lanes`].
-    rooms: Vec<lanes::Room>,
+    shared_slots: Vec<lanes::SharedSlot>,
     /// Largest size in bytes of the operands and of the results of matrix instructions.
     matrices: Option<[usize; 2]>,
     /// With a dispatcher, what it needs in the frame.
@@ -306,7 +306,7 @@ struct Output {
     /// Instructions that clear masks and slots, by the block that runs them, see [`begin`].
     begin: BTreeMap<Option<usize>, Vec<ir::Inst>>,
     /// Frame slots of values that live across a stop.
-    homes: BTreeMap<Value, stop::Home>,
+    frame_slots: BTreeMap<Value, stop::FrameSlots>,
     /// Size of the warp's frame in bytes.
     frame: usize,
     /// Number of resume points.

@@ -19,8 +19,8 @@ impl Kernel<'_> {
     pub fn call_runtime(&mut self, inst: &Inst, number: u32) -> Result<()> {
         let lanes = self.warp();
         let words = |values: usize| values.max(1) * lanes;
-        let args = self.room("args", 0, Type::I64, words(inst.args.len()));
-        let results = self.room("results", 0, Type::I64, words(inst.results.len()));
+        let args = self.shared_slot("args", 0, Type::I64, words(inst.args.len()));
+        let results = self.shared_slot("results", 0, Type::I64, words(inst.results.len()));
         for (i, &a) in inst.args.iter().enumerate() {
             let v = self.vector(a);
             let v = self.emitter(Lanes::Warp).cast(Cast::ZExt, Ty::I64, v);

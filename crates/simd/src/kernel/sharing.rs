@@ -62,23 +62,23 @@ impl Sharing {
     ) -> Sharing {
         let near = Near::of(func, cfg, slotted, own);
         let lives = Lives::of(func, cfg, &near);
-        let mut rooms = Rooms::new(func.values.len());
+        let mut slots = SharedSlots::new(func.values.len());
         let mut walk = Walk { stamp: vec![(u32::MAX, 0); func.blocks.len()], spans: Vec::new() };
         for &v in &lives.order {
-            rooms.add(v, lives.spans(v, cfg, &mut walk));
+            slots.add(v, lives.spans(v, cfg, &mut walk));
         }
         for &(p, a) in &near.pairs {
-            rooms.join(p.0, a.0);
+            slots.join(p.0, a.0);
         }
         // A value that no other block reads needs its slot only to save a copy.
         let mut saves = vec![false; func.values.len()];
         for &(p, a) in &near.pairs {
-            saves[a.index()] |= rooms.root(p.0) == rooms.root(a.0);
+            saves[a.index()] |= slots.root(p.0) == slots.root(a.0);
         }
         slotted.retain(|v| !near.extra[v.index()] || saves[v.index()]);
         let kept: Vec<Value> = lives.order.iter().copied().filter(|v| slotted.contains(v)).collect();
-        rooms.pack(func, &kept);
-        Sharing { slots: kept.into_iter().map(|v| (v, Value(rooms.root(v.0)))).collect() }
+        slots.pack(func, &kept);
+        Sharing { slots: kept.into_iter().map(|v| (v, Value(slots.root(v.0)))).collect() }
     }
 }
 
@@ -244,7 +244,7 @@ impl Walk {
 }
 
 /// Slots and when they are taken.
-struct Rooms {
+struct SharedSlots {
     /// By value: another one in the same slot, or itself.
     other: Vec<u32>,
     /// By the value that stands for a slot: when the slot is taken.
@@ -253,10 +253,10 @@ struct Rooms {
     taken: HashMap<(u32, u32), (Span, Vec<Span>)>,
 }
 
-impl Rooms {
-    fn new(values: usize) -> Rooms {
+impl SharedSlots {
+    fn new(values: usize) -> SharedSlots {
         let other = (0..values as u32).collect();
-        Rooms { other, spans: vec![Vec::new(); values], taken: HashMap::new() }
+        SharedSlots { other, spans: vec![Vec::new(); values], taken: HashMap::new() }
     }
 
     /// The value that stands for the slot of a value.

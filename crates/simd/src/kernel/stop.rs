@@ -23,7 +23,7 @@ const MANY: usize = 64;
 
 /// The frame slot of a value while the warp is stopped.
 #[derive(Clone, Debug, Default)]
-pub struct Home {
+pub struct FrameSlots {
     /// Frame offsets of the parts that [`Kernel::slot_parts`] lists.
     pub at: Vec<usize>,
     /// Written at the definition, not at each stop.
@@ -155,7 +155,7 @@ impl Kernel<'_> {
                 frame += size;
             }
             let eager = made.get(&v).is_some_and(|&d| d <= stop);
-            self.out.homes.insert(v, Home { at, eager });
+            self.out.frame_slots.insert(v, FrameSlots { at, eager });
         }
         self.out.frame = frame;
     }
@@ -277,9 +277,9 @@ impl Kernel<'_> {
         let result = inst.results.first().copied();
         let mut saved = Vec::new();
         for v in self.kept(target, result, live) {
-            let home = self.out.homes.get(&v).cloned().unwrap_or_default();
-            for ((slot, ty), at) in self.slot_parts(v).into_iter().zip(home.at) {
-                saved.push((slot, ty, at, !home.eager));
+            let slots = self.out.frame_slots.get(&v).cloned().unwrap_or_default();
+            for ((slot, ty), at) in self.slot_parts(v).into_iter().zip(slots.at) {
+                saved.push((slot, ty, at, !slots.eager));
             }
         }
         if !self.facts.always_full {

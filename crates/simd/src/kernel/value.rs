@@ -96,7 +96,7 @@ impl Kernel<'_> {
     /// Allocates a value's slots.
     pub fn declare_slot(&mut self, v: Value) {
         for (name, ty) in self.slot_parts(v) {
-            if !self.out.places.contains_key(&name) {
+            if !self.out.frame_offsets.contains_key(&name) {
                 self.place_slot(name, ty);
             }
         }
@@ -192,7 +192,7 @@ impl Kernel<'_> {
         }
         let size = ty.bytes();
         self.out.frame = self.out.frame.next_multiple_of(size.clamp(4, SLOT_ALIGNMENT as usize));
-        self.out.places.insert(name, self.out.frame);
+        self.out.frame_offsets.insert(name, self.out.frame);
         self.out.frame += size;
     }
 
@@ -206,7 +206,7 @@ impl Kernel<'_> {
     /// A slot's address. The address of a frame slot is computed in each block that uses it, where it folds
     /// into the access. Computed at the function's start, all of them would be live everywhere.
     pub fn slot(&mut self, name: Name) -> Operand {
-        match self.out.places.get(&name) {
+        match self.out.frame_offsets.get(&name) {
             Some(&at) => self.out.ir.offset(FRAME, at),
             None => Operand::local(Type::PTR, name),
         }
@@ -418,7 +418,8 @@ impl Kernel<'_> {
                 let mut new = w;
                 let escaping = self.facts.uniformity.escaping[v.index()];
                 let mask = mask.or(escaping.then_some(self.cursor.mask));
-                if mask.is_some_and(|m| !self.out.homes.contains_key(&v) && self.kept_by_call(v, w, m)) {
+                if mask.is_some_and(|m| !self.out.frame_slots.contains_key(&v) && self.kept_by_call(v, w, m))
+                {
                     if let (Some(g), Some((slot, _))) = (guard, self.slot_parts(v).into_iter().nth(1)) {
                         self.store_slot(slot, g);
                     }
@@ -432,10 +433,10 @@ impl Kernel<'_> {
                 parts.extend(guard);
             }
         }
-        let homes = self.out.homes.get(&v).filter(|h| h.eager).map(|h| h.at.clone());
+        let frame_slots = self.out.frame_slots.get(&v).filter(|h| h.eager).map(|h| h.at.clone());
         for (i, ((slot, _), value)) in self.slot_parts(v).into_iter().zip(parts).enumerate() {
             self.store_slot(slot, value);
-            if let Some(at) = homes.as_ref().and_then(|h| h.get(i)) {
+            if let Some(at) = frame_slots.as_ref().and_then(|h| h.get(i)) {
                 self.store_home(value, *at);
             }
         }

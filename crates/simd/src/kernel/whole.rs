@@ -86,25 +86,25 @@ impl Kernel<'_> {
     pub fn load_wholes(&mut self, a: Access, t: Type, addresses: Operand) -> Vec<Operand> {
         let vector = self.width().vector(a.ty);
         let at = self.put("addresses", 0, addresses);
-        let rooms: Vec<Operand> =
+        let slots: Vec<Operand> =
             (0..a.count).map(|i| self.put("values", i, Operand::zero(vector))).collect();
         self.each_lane(|k, lane| {
             let from = k.get(at, Ty::I64, lane);
-            for (v, &room) in k.load_whole(a, t, from).into_iter().zip(&rooms) {
-                let to = k.element(room, a.ty, lane);
+            for (v, &slot) in k.load_whole(a, t, from).into_iter().zip(&slots) {
+                let to = k.element(slot, a.ty, lane);
                 k.out.ir.store(v, to);
             }
         });
-        rooms.iter().map(|r| self.out.ir.load_as(vector, *r, IN_SLOT)).collect()
+        slots.iter().map(|r| self.out.ir.load_as(vector, *r, IN_SLOT)).collect()
     }
 
     /// Stores each lane's elements at once.
     pub fn store_wholes(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
         let at = self.put("addresses", 0, addresses);
-        let rooms: Vec<Operand> = values.iter().enumerate().map(|(i, v)| self.put("values", i, *v)).collect();
+        let slots: Vec<Operand> = values.iter().enumerate().map(|(i, v)| self.put("values", i, *v)).collect();
         self.each_lane(|k, lane| {
             let to = k.get(at, Ty::I64, lane);
-            let values: Vec<Operand> = rooms.iter().map(|&room| k.get(room, a.ty, lane)).collect();
+            let values: Vec<Operand> = slots.iter().map(|&slot| k.get(slot, a.ty, lane)).collect();
             k.store_whole(a, to, &values);
         });
     }
