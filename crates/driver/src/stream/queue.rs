@@ -192,13 +192,27 @@ impl<'a> Run<'a> {
                 if let Some(operation) = &item.operation {
                     self.stream.perform(operation, turn);
                 }
-                // What it holds is released before its end is published.
-                item.operation = None;
+                let sequence = item.sequence;
                 self.next += 1;
-                self.stream.ended(item.sequence);
+                self.release();
+                self.stream.ended(sequence);
             }
         }
         None
+    }
+
+    /// Releases what the operation that has just run holds, before its end is published. Launches release
+    /// their functions together before the end of the batch's last operation: a program that launches one
+    /// kernel again and again counts references to it at the same time.
+    fn release(&mut self) {
+        let Some(batch) = &mut self.batch else { return };
+        if self.next == batch.len() {
+            batch.iter_mut().for_each(|item| item.operation = None);
+        } else if let Some(item) = batch.get_mut(self.next - 1)
+            && !matches!(item.operation, Some(Operation::Launch(_)))
+        {
+            item.operation = None;
+        }
     }
 
     /// Runs the operations up to the sequence number.
