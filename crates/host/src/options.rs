@@ -146,7 +146,8 @@ options! {
     /// ([docs/accuracy.md](accuracy.md))
     exact: bool = false, "ANYWARP_EXACT", Setting, switch;
 
-    /// the folder for compiled code, which must be yours with mode 700; empty or `off` disables the cache
+    /// the folder for compiled code, which must be yours and which nobody else may write; its mode becomes
+    /// 700; empty or `off` disables the cache
     cache_dir: CacheDir = CacheDir::Usual, "ANYWARP_CACHE_DIR", PathOrNone, value::cache_dir,
         |options| Some(options.cache_folder().map_or("off".into(), |folder| folder.display().to_string()));
 
