@@ -202,7 +202,10 @@ fn text(info: &Info) -> String {
     }
     let _ = writeln!(out, "cpu       {}, {} threads", info.cpu.model, info.cpu.threads);
     let extra = info.cpu.features.iter().map(|f| format!(", {f}")).collect::<String>();
-    let _ = writeln!(out, "code      {}, for {}{extra}", info.engine, info.cpu.target);
+    let _ = match &info.llvm {
+        Some(_) => writeln!(out, "code      {}, for {}{extra}", info.engine, info.cpu.target),
+        None => writeln!(out, "code      interpreted"),
+    };
     let _ = writeln!(out, "llvm      {}", path(&info.llvm, "not found: kernels are interpreted"));
     let _ = match &info.cache {
         Some(c) => {
