@@ -4,9 +4,10 @@
 //! It does not change while it runs: an update replaces it, and a launch keeps the one that it was submitted
 //! with.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch::Prepared;
 use crate::stream::Operation;
 
@@ -124,6 +125,20 @@ impl Plan {
                     && reservation.is_allocated()
                 {
                     reservation.free()?;
+                }
+            }
+        }
+        // Before any memory is counted: what is still allocated is the reason, not what is left.
+        let mut freed = BTreeSet::new();
+        for memory in &self.memory {
+            match memory {
+                Memory::Free(reservation) => {
+                    freed.insert(Arc::as_ptr(reservation));
+                }
+                Memory::Allocate(reservation) => {
+                    if !freed.remove(&Arc::as_ptr(reservation)) && reservation.is_allocated() {
+                        return Err(Error::InvalidValue);
+                    }
                 }
             }
         }

@@ -14,7 +14,7 @@ use crate::stream::{Operation, Policy, Stream};
 use super::array::{self, Array};
 use super::copy::Block;
 use super::rights::{self, Rights};
-use super::{Allocation, find_range};
+use super::{Allocation, find_range, space};
 
 /// The memory of one side, as the program declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ impl Place {
     #[inline]
     fn known(self, base: u64, before: u64, bytes: u64) -> Result<Keep> {
         match find_range(base, before, bytes)? {
-            None if matches!(self, Place::Device(_)) => Err(Error::InvalidValue),
+            // Addresses of the driver that nothing has: memory that was freed, or never mapped.
+            None if matches!(self, Place::Device(_)) || space::contains(base) => Err(Error::InvalidValue),
             None => Ok(Keep::Program),
             Some(allocation) => Ok(Keep::Allocation(allocation)),
         }

@@ -16,20 +16,35 @@ const FEW: usize = 4;
 /// Streams that had work when they were last looked at or have got some since, without the legacy stream. A
 /// stream is in the list while `Queue::busy` is set, which its queue's lock guards.
 #[derive(Debug, Default)]
-pub(crate) struct Busy(Mutex<Vec<Weak<Stream>>>);
+pub(crate) struct Busy(Mutex<Listed>);
+
+#[derive(Debug, Default)]
+struct Listed {
+    streams: Vec<Weak<Stream>>,
+    /// The length at which streams that are gone are removed: a program may never ask for the list.
+    prune_at: usize,
+}
+
+/// The least length at which streams that are gone are looked for.
+const PRUNE: usize = 64;
 
 impl Busy {
     /// Adds a stream that is about to get work; its queue is locked.
     pub(super) fn add(&self, stream: &Arc<Stream>) {
-        lock(&self.0).push(Arc::downgrade(stream));
+        let mut listed = lock(&self.0);
+        if listed.streams.len() >= listed.prune_at.max(PRUNE) {
+            listed.streams.retain(|stream| stream.strong_count() > 0);
+            listed.prune_at = 2 * listed.streams.len();
+        }
+        listed.streams.push(Arc::downgrade(stream));
     }
 
     /// The streams that have work.
     pub(crate) fn streams(&self) -> SmallVec<[Arc<Stream>; 4]> {
         let mut found = SmallVec::new();
         let mut listed = lock(&self.0);
-        let many = listed.len() > FEW;
-        listed.retain(|stream| match stream.upgrade() {
+        let many = listed.streams.len() > FEW;
+        listed.streams.retain(|stream| match stream.upgrade() {
             None => false,
             Some(stream) if stream.idle() => !(many && stream.leave_busy()),
             Some(stream) => {
@@ -77,7 +92,7 @@ mod tests {
     }
 
     fn length(shared: &Shared) -> usize {
-        lock(&shared.busy.0).len()
+        lock(&shared.busy.0).streams.len()
     }
 
     #[test]
@@ -103,6 +118,20 @@ mod tests {
         drop((all, left));
         assert!(shared.busy.streams().is_empty());
         assert_eq!(length(&shared), 0);
+    }
+
+    #[test]
+    fn streams_that_are_gone_do_not_pile_up() {
+        let (shared, kept) = streams(3);
+        for stream in &kept {
+            begin(stream);
+        }
+        let device = Device::new(0, DeviceInfo::for_tests());
+        for _ in 0..10_000 {
+            begin(&Stream::new(0, Kind::Blocking, 0, &Weak::new(), 1, &device, &shared));
+            assert!(length(&shared) <= 2 * PRUNE);
+        }
+        assert_eq!(shared.busy.streams().len(), kept.len());
     }
 
     #[test]
