@@ -19,10 +19,10 @@ use driver::memory::managed::{DEVICE, Location};
 use driver::memory::sparse::{Part, Remap};
 use driver::memory::transfer::{Place, Transfer};
 use driver::memory::value::{Comparison, Condition, Word, WordOperation};
-use driver::module::{self, Module, Report};
+use driver::module::{self, Function, Module, Report};
 use driver::stream::capture::Mode;
 use driver::stream::{HostCall, Kind, Operation, Policy, STREAMS, Stream};
-use driver::texture::reference;
+use driver::texture::reference::{self, Reference};
 use driver::{Error, event};
 
 use crate::call;
@@ -213,6 +213,22 @@ fn word(address: u64, at: u64) -> u32 {
     unsafe { ((address + 4 * at) as *const u32).read_volatile() }
 }
 
+/// The kernel `k`, the texture reference it reads and a launch of two blocks of 32 threads.
+fn adding(module: &Arc<Module>) -> (Arc<Function>, Arc<Reference>, Config) {
+    let function = module.function(b"k").expect("a kernel");
+    let texture = module.reference(b"t", false).and_then(|t| reference::get(t, false)).expect("a texture");
+    let mut config = Config {
+        grid: [2, 1, 1],
+        block: [32, 1, 1],
+        dynamic_shared: 0,
+        cooperative: false,
+        cluster: None,
+        preferred_cluster: None,
+    };
+    launch::check(&function, &mut config).expect("a launch");
+    (function, texture, config)
+}
+
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn count(by: u64) {
@@ -223,18 +239,7 @@ extern "C" fn count(by: u64) {
 fn an_operation_is_kept_and_submitted_again() {
     everywhere("operations::an_operation_is_kept_and_submitted_again", &[], || {
         let (context, module) = started();
-        let function = module.function(b"k").expect("a kernel");
-        let texture =
-            module.reference(b"t", false).and_then(|t| reference::get(t, false)).expect("a texture");
-        let mut config = Config {
-            grid: [2, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared: 0,
-            cooperative: false,
-            cluster: None,
-            preferred_cluster: None,
-        };
-        launch::check(&function, &mut config).expect("a launch");
+        let (function, texture, config) = adding(&module);
         let (counter, other) = (words(&context, 0), words(&context, 0));
         let marked = event::get(event::create(&context, 0).expect("an event")).expect("an event");
         let small = [3u32, 4];
@@ -295,18 +300,7 @@ fn an_operation_is_kept_and_submitted_again() {
 fn a_graph_launch_settles_its_kernels() {
     everywhere("operations::a_graph_launch_settles_its_kernels", &[], || {
         let (context, module) = started();
-        let function = module.function(b"k").expect("a kernel");
-        let texture =
-            module.reference(b"t", false).and_then(|t| reference::get(t, false)).expect("a texture");
-        let mut config = Config {
-            grid: [2, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared: 0,
-            cooperative: false,
-            cluster: None,
-            preferred_cluster: None,
-        };
-        launch::check(&function, &mut config).expect("a launch");
+        let (function, texture, config) = adding(&module);
         let counter = words(&context, 0);
         let bind = |texel: f32| texture.set_linear(words(&context, texel.to_bits()), 16).expect("a binding");
         bind(100.0);
