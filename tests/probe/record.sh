@@ -2,7 +2,7 @@
 # Builds the probe and records the answers of a CUDA driver library.
 #     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME [PART...]]
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt and NAME-PART (default NAME:
-# h200-580; parts: main, texture, cluster, formats, graph, rest, procaddr; default: all).
+# h200-580; parts: main, texture, cluster, formats, graph, rest, peers, procaddr; default: all).
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use driver::memory::{self, Allocation, Kind};
+use driver::memory::{self, Allocation, Kind, rights};
 use driver::{Error, Result};
 
 use crate::Out;
@@ -66,7 +66,7 @@ const ROWS: &[Row] = &[
     // Allowed handle types, GPUDirect RDMA capable, access flags, pool.
     (14, Size::Word, 0, |_, _| Some(0)),
     (15, Size::Byte, 0, |_, _| Some(0)),
-    (16, Size::Word, 0, |_, _| Some(3)),
+    (16, Size::Word, 0, |a, p| Some(u64::from(rights::reported(a, p)))),
     (17, Size::Long, 0, |a, _| Some(a.pool)),
     // Mapping size, mapping start, memory block id; hardware decompression capable.
     (18, Size::Long, 0, |a, _| Some(a.size)),

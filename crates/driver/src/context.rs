@@ -596,7 +596,12 @@ pub(crate) fn all_idle() -> bool {
 
 /// The calling thread's current context, even if it is destroyed.
 pub fn current() -> Option<Arc<Context>> {
-    with_stack(|s| s.last().map(|entry| Arc::clone(&entry.context))).ok().flatten()
+    with_current(Arc::clone)
+}
+
+/// Calls a function with the calling thread's current context, even if it is destroyed.
+pub(crate) fn with_current<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Option<T> {
+    with_stack(|s| s.last().map(|entry| f(&entry.context))).ok().flatten()
 }
 
 /// The handle by which the calling thread's current context was made current; 0 if there is none.

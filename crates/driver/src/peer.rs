@@ -1,5 +1,6 @@
-//! Peer access between contexts. All memory is the process's, so access never depends on it. Enabled peers
-//! are recorded because the hardware's driver reports when access is enabled or disabled twice.
+//! Peer access between contexts. All memory is the process's, so kernels reach it without. Fills and
+//! operations on words are refused as on the hardware ([`crate::memory::rights`]), which also reports when
+//! access is enabled or disabled twice.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -33,6 +34,11 @@ pub fn disable(context: &Context, peer: &Context) -> Result<()> {
     peer.check()?;
     let was = lock(&ENABLED).remove(&(context.id(), peer.id()));
     if was { Ok(()) } else { Err(Error::PeerAccessNotEnabled) }
+}
+
+/// Whether a context has enabled access to a peer, both given by their ids.
+pub(crate) fn is_enabled(context: u64, peer: u64) -> bool {
+    lock(&ENABLED).contains(&(context, peer))
 }
 
 /// Removes a destroyed context.

@@ -57,6 +57,7 @@ const RECORDINGS: &[&str] = &[
     "probe/h200-580-formats.txt",
     "probe/h200-580-graph.txt",
     "probe/h200-580-rest.txt",
+    "probe/h200-580-peers.txt",
 ];
 
 /// Groups that are run on a device with the capability of the recorded one.
@@ -74,6 +75,9 @@ const NEWER: &[&str] = &[
 
 /// Groups that are run on a device with as many multiprocessors as the recorded one, and its capability.
 const WHOLE: &[&str] = &["greensplit", "greendesc", "green", "greenrun"];
+
+/// Groups that are run with two devices.
+const PEERS: &[&str] = &["peervmm", "peerpool", "peeralloc"];
 
 /// The hardware's answers.
 ///
@@ -176,6 +180,8 @@ impl Probe {
                     &[recorder::CAPABILITY, recorder::WORKERS]
                 } else if NEWER.contains(group) {
                     &[recorder::CAPABILITY]
+                } else if PEERS.contains(group) {
+                    &[recorder::DEVICES]
                 } else {
                     &[]
                 };

@@ -16,6 +16,9 @@ pub(crate) const CAPABILITY: (&str, &str) = ("ANYWARP_COMPUTE_CAPABILITY", "9.0"
 /// The variable that gives our library's device as many multiprocessors as the recorded device has.
 pub(crate) const WORKERS: (&str, &str) = ("ANYWARP_WORKERS", "132");
 
+/// The variable that gives our library as many devices as the recording of their peers had.
+pub(crate) const DEVICES: (&str, &str) = ("ANYWARP_DEVICES", "2");
+
 /// The variable that selects the turn whose cases are recorded.
 pub(crate) const TURN: &str = "RECORD_TURN";
 

@@ -6,7 +6,7 @@ use driver::memory::decompress::{self, Algorithm, Request, Unpack};
 use driver::memory::managed::{self, Location};
 use driver::memory::rights::Rights;
 use driver::memory::transfer::{Copy, Place, Side, Transfer};
-use driver::stream::{Operation, Policy};
+use driver::stream::{Operation, Policy, Stream};
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
@@ -88,7 +88,7 @@ pub(super) fn check_attributes(source_order: u32, flags: u32) -> Result<()> {
 }
 
 impl VolumeCopy {
-    fn check(&self) -> Result<Copy> {
+    fn check(&self, stream: &Stream) -> Result<Copy> {
         let extent = self.extent.map(|n| n as u64);
         check_attributes(self.source_order, self.flags)?;
         let bytes = match (self.from.element()?, self.to.element()?) {
@@ -101,7 +101,7 @@ impl VolumeCopy {
         let row = width.checked_mul(bytes).ok_or(Error::InvalidValue)?;
         let transfer = Transfer { to, from, extent: [row, height, depth] };
         // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
-        unsafe { check_mapped(&transfer) }
+        unsafe { check_mapped(&transfer, stream) }
     }
 }
 
@@ -139,13 +139,14 @@ pub(super) fn no_default(handle: Handle) -> Result<()> {
     if matches!(handle, 0 | special::LEGACY) { Err(Error::InvalidValue) } else { Ok(()) }
 }
 
-/// Checks a copy of a batch: memory that the driver does not know must be readable.
+/// Checks a copy of a batch in a stream: memory that the driver does not know must be readable.
 ///
 /// # Safety
 /// As for [`Transfer::check`].
-pub(super) unsafe fn check_mapped(transfer: &Transfer) -> Result<Copy> {
+pub(super) unsafe fn check_mapped(transfer: &Transfer, stream: &Stream) -> Result<Copy> {
     // SAFETY: the caller's.
     let copy = unsafe { transfer.check() }?.ok_or(Error::InvalidValue)?;
+    copy.check_open_in(stream, Rights::OWN)?;
     if copy.is_mapped() { Ok(copy) } else { Err(Error::InvalidValue) }
 }
 
@@ -161,7 +162,7 @@ fn volumes(count: usize, list: In<VolumeCopy>, failed: Out<usize>, flags: u64, h
     stream.refuse_in_capture()?;
     let mut checked = Vec::new();
     for (i, copy) in list.iter().enumerate() {
-        checked.push(copy.check().inspect_err(|_| failed.set(i))?);
+        checked.push(copy.check(&stream).inspect_err(|_| failed.set(i))?);
     }
     checked.into_iter().try_for_each(|copy| stream.submit(Operation::Copy(copy), Policy::Later))
 }
@@ -244,8 +245,8 @@ api! {
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
-        let copy = copy.check()?;
-        stream(in_stream, own)?.submit(Operation::Copy(copy), Policy::Later)
+        let stream = stream(in_stream, own)?;
+        stream.submit(Operation::Copy(copy.check(&stream)?), Policy::Later)
     }
 
     Object Appends fn cuMemcpyWithAttributesAsync / cuMemcpyWithAttributesAsync_ptsz (
@@ -256,7 +257,7 @@ api! {
         check_attributes(attributes.source_order, attributes.flags)?;
         let transfer = Transfer::line(Place::Any(to), Place::Any(from), size as u64);
         // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
-        unsafe { transfer.run(|| stream(in_stream, own), false, Rights::Checked) }
+        unsafe { transfer.run(|| stream(in_stream, own), false, Rights::OWN) }
     }
 
     Object Refuses fn cuMemPrefetchBatchAsync / cuMemPrefetchBatchAsync_ptsz (

@@ -16,7 +16,7 @@ use crate::api::{check_default, stream};
 use crate::types::{CUdeviceptr, CopyAttributes, Handle, MemLocation, Memcpy2D, Memcpy3D};
 
 /// How a function orders its copy: the stream, whether null is the per-thread stream, whether the call waits,
-/// and whether the memory must be open to the current context's device.
+/// and to which contexts the memory must be open.
 #[derive(Clone, Copy)]
 pub(super) struct Order {
     stream: Handle,
@@ -27,13 +27,13 @@ pub(super) struct Order {
 
 /// In the default stream, synchronously.
 pub(super) fn now(own: bool) -> Order {
-    Order { stream: 0, own, wait: true, rights: Rights::Checked }
+    Order { stream: 0, own, wait: true, rights: Rights::OWN }
 }
 
 /// In a stream, asynchronously.
 pub(super) fn later(stream: Handle, own: bool) -> Result<Order> {
     check_default(stream)?;
-    Ok(Order { stream, own, wait: false, rights: Rights::Checked })
+    Ok(Order { stream, own, wait: false, rights: Rights::OWN })
 }
 
 fn copy(transfer: &Transfer, order: Order) -> Result<()> {
@@ -132,7 +132,8 @@ fn peer_line(
     peer(to_context)?;
     peer(from_context)?;
     check_not_captured(order)?;
-    line(Place::Device(to), Place::Device(from), size, Order { rights: Rights::Ignored, ..order })
+    let rights = Rights::Of([to_context, from_context]);
+    line(Place::Device(to), Place::Device(from), size, Order { rights, ..order })
 }
 
 fn peer_volume(description: In<Memcpy3D>, order: Order) -> Result<()> {
@@ -140,7 +141,8 @@ fn peer_volume(description: In<Memcpy3D>, order: Order) -> Result<()> {
     peer(description.dst_context)?;
     peer(description.src_context)?;
     check_not_captured(order)?;
-    volume(&description, Order { rights: Rights::Ignored, ..order })
+    let rights = Rights::Of([description.dst_context, description.src_context]);
+    volume(&description, Order { rights, ..order })
 }
 
 /// The arguments of a batch of copies.
@@ -191,7 +193,7 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
     for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
         let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
         // SAFETY: as for `copy`.
-        let copy = unsafe { check_mapped(&transfer) };
+        let copy = unsafe { check_mapped(&transfer, &stream) };
         checked.push(copy.inspect_err(|_| failed.set(i))?);
     }
     checked.into_iter().try_for_each(|copy| stream.submit(Operation::Copy(copy), Policy::Later))

@@ -11,7 +11,7 @@ use crate::types::{CUdeviceptr, Handle};
 /// Fills in a stream. With `wait` the function is synchronous.
 pub(super) fn fill(fill: Fill, handle: Handle, own: bool, wait: bool) -> Result<()> {
     check_default(handle)?;
-    fill_all(&[fill], || stream(handle, own), wait, Rights::Checked)
+    fill_all(&[fill], || stream(handle, own), wait, Rights::OWN)
 }
 
 pub(super) fn row(to: CUdeviceptr, element: u32, value: u32, count: usize) -> Fill {

@@ -13,6 +13,7 @@ use driver::launch::{self, Prepared};
 use driver::library::function_or_kernel;
 use driver::memory::copy::Fill;
 use driver::memory::managed::Location;
+use driver::memory::rights::{Rights, User};
 use driver::module::Function;
 use driver::stream::{HIGHEST_PRIORITY, HostCall};
 use driver::{Error, Result, context as contexts, green};
@@ -20,7 +21,7 @@ use driver::{Error, Result, context as contexts, green};
 use super::copy::{described, transfer_of};
 use super::external::steps;
 use super::launch::attribute_id;
-use super::word::{MAX_BATCH, described as described_step, steps_of};
+use super::word::{MAX_BATCH, described as described_step, steps_of, used_by};
 use super::{current, launch as launches};
 use crate::abi::In;
 use crate::types::{AccessDesc, Handle, LaunchAttribute, LaunchConfig, Memcpy3D, PoolProps};
@@ -236,7 +237,7 @@ pub(super) fn copying(params: &Memcpy3D, context: Handle) -> Result<Work> {
         return Err(Error::InvalidValue);
     }
     // SAFETY: by the contract of the API, the program guarantees its memory whenever the node runs.
-    let copying = unsafe { Copying::new(transfer_of(params)?, context) }?;
+    let copying = unsafe { Copying::new(transfer_of(params)?, context, Rights::OWN) }?;
     Ok(Work::Copy(Box::new(copying)))
 }
 
@@ -247,7 +248,8 @@ pub(super) fn filling(params: &FillParams, context: Handle) -> Result<Work> {
         return Err(Error::InvalidValue);
     }
     let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
-    Ok(Work::Fill(Box::new(Filling::new(Fill { to, pitch, width, height, element, value }, context)?)))
+    let fill = Fill { to, pitch, width, height, element, value };
+    Ok(Work::Fill(Box::new(Filling::new(fill, context, Rights::OWN)?)))
 }
 
 pub(super) fn fill_params(filling: &Filling) -> FillParams {
@@ -273,7 +275,8 @@ pub(super) fn batch(params: &BatchParams) -> Result<Work> {
         return Err(Error::InvalidValue);
     }
     let list = In::at_address(params.operations).list(params.count as usize)?;
-    Ok(Work::Batch(Box::new(Batch::new(steps_of(&list)?, params.context))))
+    let steps = used_by(steps_of(&list)?, User::named(params.context)?)?;
+    Ok(Work::Batch(Box::new(Batch::new(steps, params.context))))
 }
 
 pub(super) fn batch_params(batch: &Batch) -> BatchParams {

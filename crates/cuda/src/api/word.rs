@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use driver::memory::rights::User;
 use driver::memory::value::{Comparison, Condition, Word, WordOperation};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result};
@@ -39,7 +40,8 @@ fn on_word(
 ) -> Result<()> {
     check_default(handle)?;
     let step = step(Word::at(address, wide)?)?;
-    stream(handle, own)?.submit(Operation::Word(step), Policy::Later)
+    let stream = stream(handle, own)?;
+    stream.submit(Operation::Word(step.used_by(User::of(&stream))?), Policy::Later)
 }
 
 /// `CUstreamBatchMemOpParams`, 48 bytes: the operation type, then its address, value and flags.
@@ -85,8 +87,13 @@ fn step_of(op: &BatchOp, word: Option<Word>) -> Result<WordOperation> {
     }
 }
 
+/// The steps of a batch as those of a context.
+pub(super) fn used_by(steps: Vec<WordOperation>, user: User) -> Result<Arc<[WordOperation]>> {
+    steps.into_iter().map(|step| step.used_by(user)).collect()
+}
+
 /// The steps of a batch.
-pub(super) fn steps_of(list: &[BatchOp]) -> Result<Arc<[WordOperation]>> {
+pub(super) fn steps_of(list: &[BatchOp]) -> Result<Vec<WordOperation>> {
     let words = list.iter().map(word_of).collect::<Result<Vec<_>>>()?;
     list.iter().zip(words).map(|(op, word)| step_of(op, word)).collect()
 }
@@ -120,7 +127,9 @@ fn batch(handle: Handle, own: bool, count: u32, operations: In<BatchOp>, flags: 
     if steps.is_empty() {
         return Ok(());
     }
-    stream(handle, own)?.submit(Operation::Batch(steps), Policy::Later)
+    let stream = stream(handle, own)?;
+    let steps = used_by(steps, User::of(&stream))?;
+    stream.submit(Operation::Batch(steps), Policy::Later)
 }
 
 api! {

@@ -160,8 +160,8 @@ const USES: &[Use] = &[
     },
 ];
 
-/// Mapped memory and pools have rights of their own for each device, which fills and copies between devices
-/// obey.
+/// Mapped memory and pools have rights of their own for each device, which fills and copies obey. Those that
+/// the recording in `tests/probe` lacks are tried here.
 #[test]
 fn devices_without_access_neither_fill_nor_copy() {
     isolated("closed::devices_without_access_neither_fill_nor_copy", &[("ANYWARP_DEVICES", "2")], || {
@@ -180,7 +180,17 @@ fn devices_without_access_neither_fill_nor_copy() {
             flags
         };
         assert_eq!((rights(0), rights(1)), (READ_WRITE, NONE));
-        let uses = |context: u64, address: u64, expected: u32| {
+        let batch = |to: u64, from: u64, stream: u64| {
+            let (mut lists, mut first, mut failed) = ([to, from, SIZE], 0u64, 0u64);
+            let [to, from, size] = &mut lists;
+            // `CUmemcpyAttributes`: the order of the stream, no places, no flags.
+            let mut attributes = [1u32, 0, 0, 0, 0, 0];
+            let (attributes, first, failed) = (at(&mut attributes), at(&mut first), at(&mut failed));
+            let arguments = [at(to), at(from), at(size), 1, attributes, first, 1, failed, stream];
+            cuda.call("cuMemcpyBatchAsync", &arguments)
+        };
+        // Uses memory in a context, and by a copy between contexts that names another.
+        let uses = |context: u64, address: u64, expected: u32, named: u64| {
             cuda.ok("cuCtxSetCurrent", &[context]);
             let own = cuda.made("cuMemAlloc_v2", &[SIZE]);
             let stream = cuda.made("cuStreamCreate", &[1]);
@@ -190,24 +200,27 @@ fn devices_without_access_neither_fill_nor_copy() {
                 ("cuMemsetD2D16_v2", &[address, 4096, 1, 16, 16], expected),
                 ("cuMemcpyDtoD_v2", &[own, address, SIZE], expected),
                 ("cuMemcpyDtoDAsync_v2", &[address, own, SIZE, stream], expected),
-                ("cuMemcpyPeer", &[own, context, address, first, SIZE], OK),
-                ("cuCtxSynchronize", &[], OK),
+                ("cuMemcpyHtoD_v2", &[address, at(&mut [0u32; 4]), 16], expected),
+                ("cuMemcpyDtoH_v2", &[at(&mut [0u32; 4]), address, 16], expected),
+                ("cuMemcpyPeer", &[own, context, address, named, SIZE], OK),
             ]);
+            assert_eq!([batch(address, own, stream), batch(own, address, stream)], [expected; 2]);
+            cuda.ok("cuCtxSynchronize", &[]);
         };
-        uses(first, memory.address, OK);
-        uses(second, memory.address, INVALID_VALUE);
-        uses(first, pooled, OK);
-        uses(second, pooled, INVALID_VALUE);
+        uses(first, memory.address, OK, first);
+        uses(second, memory.address, INVALID_VALUE, first);
+        uses(first, pooled, OK, first);
+        uses(second, pooled, INVALID_VALUE, first);
         memory.allow_device(cuda, 1, READ_WRITE);
         let mut open = [1u32, 1, 3];
         cuda.ok("cuMemPoolSetAccess", &[pool, at(&mut open), 1]);
         assert_eq!((rights(0), rights(1)), (READ_WRITE, READ_WRITE));
-        uses(second, memory.address, OK);
-        uses(second, pooled, OK);
+        uses(second, memory.address, OK, first);
+        uses(second, pooled, OK, first);
         memory.allow_device(cuda, 0, NONE);
         assert_eq!((rights(0), rights(1)), (NONE, READ_WRITE));
-        uses(first, memory.address, INVALID_VALUE);
-        uses(second, memory.address, OK);
+        uses(first, memory.address, INVALID_VALUE, second);
+        uses(second, memory.address, OK, second);
     });
 }
 

@@ -8,6 +8,7 @@ use crate::event::{Event, Record, Wait};
 use crate::handle::Handle;
 use crate::launch::{Prepared, extra_key};
 use crate::memory::copy::Fill;
+use crate::memory::rights::{Rights, User};
 use crate::memory::transfer::{self, Transfer};
 use crate::memory::value::WordOperation;
 use crate::stream::{HostCall, Operation};
@@ -231,21 +232,28 @@ impl Kernel {
 }
 
 impl Copying {
-    /// A copy node; checks both sides.
+    /// A copy node; checks both sides, and whether they are open to the context.
     ///
     /// # Safety
     /// Memory unknown to the driver must be accessible whenever the node runs.
-    pub unsafe fn new(asked: Transfer, context: Handle) -> Result<Self> {
+    pub unsafe fn new(asked: Transfer, context: Handle, rights: Rights) -> Result<Self> {
         // SAFETY: the caller guarantees it.
         let copy = unsafe { asked.check() }?;
+        copy.iter().try_for_each(|copy| copy.check_open(rights, |_| User::named(context)))?;
         Ok(Copying { asked, context, note: [0; 3], copy })
     }
 }
 
 impl Filling {
-    /// A fill node; checks the destination.
-    pub fn new(fill: Fill, context: Handle) -> Result<Self> {
-        Ok(Filling { fill, context, operation: fill.operation()? })
+    /// A fill node; checks the destination, and whether it is open to the context.
+    pub fn new(fill: Fill, context: Handle, rights: Rights) -> Result<Self> {
+        let operation = fill.operation()?;
+        if let Some(Operation::Fill(filling)) = &operation
+            && rights != Rights::Ignored
+        {
+            filling.check_open_to(context)?;
+        }
+        Ok(Filling { fill, context, operation })
     }
 }
 

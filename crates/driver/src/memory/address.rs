@@ -21,7 +21,7 @@ use crate::shared;
 use super::managed::Location;
 use super::multicast::{self, Object};
 use super::rights::{Granted, access};
-use super::{Kind, Owner, allocation, give_back, insert, remove, take};
+use super::{Kind, Owner, allocation, find, give_back, insert, remove, take};
 
 /// Sizes and addresses are multiples of this.
 pub const GRANULARITY: u64 = 2 << 20;
@@ -373,6 +373,10 @@ pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
     }
     if let Backing::Memory(memory) = &backing {
         memory.place(start, size, libc::PROT_NONE)?;
+        let owner = Owner { device: memory.device, context: (0, 0), pool: 0 };
+        let closed = allocation(Kind::Mapped, start, size, &owner, 0);
+        closed.set_closed(true);
+        insert(Arc::new(closed));
     }
     space.mapped.insert(start, Mapping { size, backing, granted: Granted::default() });
     Ok(())
@@ -425,8 +429,7 @@ pub fn set_access(start: u64, size: u64, wanted: &[(Location, u32)]) -> Result<(
         let before = mapping.granted.most();
         wanted.iter().for_each(|(location, access)| mapping.granted.set(*location, *access));
         let most = mapping.granted.most();
-        let Backing::Memory(memory) = &mapping.backing else { continue };
-        if most == before {
+        if most == before || matches!(mapping.backing, Backing::Multicast(..)) {
             continue;
         }
         let protection = protection(most).unwrap_or(libc::PROT_NONE);
@@ -434,10 +437,8 @@ pub fn set_access(start: u64, size: u64, wanted: &[(Location, u32)]) -> Result<(
         if unsafe { libc::mprotect(at as *mut libc::c_void, mapping.size as usize, protection) } != 0 {
             return Err(Error::OutOfMemory);
         }
-        remove(at, |a| a.kind == Kind::Mapped);
-        if most != access::NONE {
-            let owner = Owner { device: memory.device, context: (0, 0), pool: 0 };
-            insert(Arc::new(allocation(Kind::Mapped, at, mapping.size, &owner, 0)));
+        if let Some(allocation) = find(at) {
+            allocation.set_closed(most == access::NONE);
         }
     }
     Ok(())
@@ -450,10 +451,11 @@ pub fn access_at(address: u64, location: Location) -> Result<u32> {
     if address - start < mapping.size { Ok(mapping.granted.of(location)) } else { Err(Error::InvalidValue) }
 }
 
-/// Whether a location may access all mappings in a range.
-pub(super) fn is_open_to(address: u64, size: u64, location: Location) -> bool {
+/// The access rights of a location that it has to all mappings in a range.
+pub(super) fn least_access(address: u64, size: u64, location: Location) -> u32 {
     let space = lock(&SPACE);
     let first = space.mapped.range(..=address).next_back().map_or(address, |(start, _)| *start);
     let end = address.saturating_add(size);
-    space.mapped.range(first..end).all(|(_, mapping)| mapping.granted.of(location) != access::NONE)
+    let rights = space.mapped.range(first..end).map(|(_, mapping)| mapping.granted.of(location));
+    rights.min().unwrap_or(access::NONE)
 }

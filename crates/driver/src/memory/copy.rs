@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::handle::Handle;
 use crate::stream::{Operation, Policy, Stream};
 
 use super::Allocation;
-use super::rights::{self, Rights};
+use super::rights::{self, Rights, Use, User};
 
 /// Bytes that are copied or filled between two looks at whether memory is gone: each of its pages costs a
 /// signal and a page.
@@ -200,11 +201,20 @@ impl Filling {
         self.within.host_accessible()
     }
 
-    /// Whether the memory is closed to the current context's device.
-    fn is_closed(&self, stream: &Stream) -> bool {
-        let Fill { to, pitch, width, height, element, .. } = self.fill;
-        let span = Block::span([width.saturating_mul(u64::from(element)), height, 1], [pitch, 0]);
-        rights::is_closed(&self.within, to, span.unwrap_or(0), stream)
+    /// Fails if the memory is closed to a context.
+    #[inline]
+    fn check_open(&self, what: Use, user: impl FnOnce() -> Result<User>) -> Result<()> {
+        let range = || {
+            let Fill { to, pitch, width, height, element, .. } = self.fill;
+            let span = Block::span([width.saturating_mul(u64::from(element)), height, 1], [pitch, 0]);
+            Ok((to, span.unwrap_or(0)))
+        };
+        rights::check(what, &self.within, user, range).map(|_| ())
+    }
+
+    /// Fails if the memory is closed to the context of a node.
+    pub(crate) fn check_open_to(&self, context: Handle) -> Result<()> {
+        self.check_open(Use::FillNode, || User::named(context))
     }
 
     pub(crate) fn run(&self) {
@@ -240,8 +250,8 @@ impl Fill {
             Checked::Nothing => Ok(()),
             Checked::Within(within) => {
                 let filling = Filling { fill: *self, within };
-                if rights == Rights::Checked && filling.is_closed(stream) {
-                    return Err(Error::InvalidValue);
+                if rights != Rights::Ignored {
+                    filling.check_open(Use::Fill, || Ok(User::of(stream)))?;
                 }
                 stream.submit(Operation::Fill(filling), policy)
             }

@@ -91,6 +91,8 @@ pub struct Allocation {
     /// Whether it is memory of a graph ([`Kind::Graph`]) that is not allocated: nodes may name it, but the
     /// program cannot use it.
     absent: AtomicBool,
+    /// Whether it is mapped memory ([`Kind::Mapped`]) that nothing may access.
+    closed: AtomicBool,
     /// The pool that counts it as in use.
     counted_by: Option<Arc<pool::Pool>>,
     /// Start and size of the mapping of [`Kind::Imported`], and what notices that its file is truncated.
@@ -186,6 +188,7 @@ fn counted(
         sync_memops: AtomicU32::new(u32::from(!matches!(kind, Kind::Host | Kind::Registered))),
         advice: Mutex::default(),
         absent: AtomicBool::new(false),
+        closed: AtomicBool::new(false),
         counted_by,
         mapped: (0, 0),
         watched: None,
@@ -234,7 +237,7 @@ fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address
     let mut end = allocation.base + allocation.size;
     if allocation.kind == Kind::Mapped {
         while end - address < enough
-            && let Some(next) = table.get(&end).filter(|a| a.kind == Kind::Mapped)
+            && let Some(next) = table.get(&end).filter(|a| a.kind == Kind::Mapped && !a.is_closed())
         {
             end += next.size;
         }
@@ -243,7 +246,8 @@ fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address
 }
 
 /// The allocation that contains an address and the `size` bytes that start `offset` bytes after it. `None`:
-/// the driver does not know the address. [`Error::InvalidValue`]: the bytes exceed the allocation.
+/// the driver does not know the address. [`Error::InvalidValue`]: the bytes exceed the allocation, or nothing
+/// may access it.
 pub fn find_range(address: u64, offset: u64, size: u64) -> Result<Option<Arc<Allocation>>> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
     let Some((_, allocation)) = table.range(..=address).next_back() else { return Ok(None) };
@@ -251,7 +255,7 @@ pub fn find_range(address: u64, offset: u64, size: u64) -> Result<Option<Arc<All
         return Ok(None);
     }
     let needed = offset.checked_add(size).ok_or(Error::InvalidValue)?;
-    if needed > rest(&table, allocation, address, needed) {
+    if allocation.is_closed() || needed > rest(&table, allocation, address, needed) {
         return Err(Error::InvalidValue);
     }
     Ok(Some(Arc::clone(allocation)))
@@ -354,6 +358,15 @@ impl Allocation {
     /// [`Error::InvalidValue`]: memory of a graph that is not allocated.
     pub(crate) fn check_present(&self) -> Result<()> {
         if self.is_present() { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+
+    /// Whether it is mapped memory that nothing may access.
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn set_closed(&self, closed: bool) {
+        self.closed.store(closed, Ordering::Relaxed);
     }
 
     /// Notes whether memory of a graph is allocated.
@@ -592,7 +605,11 @@ impl Drop for Allocation {
 impl Allocation {
     /// Whether host code can use its addresses directly.
     pub fn host_accessible(&self) -> bool {
-        self.on_host() || self.kind == Kind::Managed || self.managed
+        self.on_host() || self.is_managed()
+    }
+
+    fn is_managed(&self) -> bool {
+        self.kind == Kind::Managed || self.managed
     }
 
     /// Whether it is freed as device memory: device memory itself, or memory of any pool.

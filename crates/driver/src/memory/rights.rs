@@ -1,9 +1,15 @@
-//! Which locations may access memory: mapped memory, and that of pools.
+//! Which contexts may use memory, as two H200s answer (the part `peers` of `tests/probe`).
 //!
-//! All memory is the process's, so kernels reach it whatever the rights are. Copies between devices and fills
-//! are refused as the hardware refuses them.
+//! Mapped memory and pools have rights for each device. Memory of a context can be copied by all contexts,
+//! but filled by one of another device only if that one has enabled peer access. [`Use`] is the table of what
+//! each operation takes; [`check`] is the only place that refuses one.
+//!
+//! All memory is the process's, so kernels reach it whatever the rights are.
 
-use crate::context;
+use crate::context::{self, Context};
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::peer;
 use crate::stream::Stream;
 
 use super::managed::{DEVICE, Location};
@@ -19,13 +25,149 @@ pub mod access {
     pub const READ_WRITE: u32 = 3;
 }
 
-/// Whether copies between devices and fills obey the rights of the current context's device.
+/// What uses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// A copy reads it. Copies are the current context's in whichever stream they run, those between contexts
+    /// and those of nodes the contexts' that are named for them.
+    CopyFrom,
+    /// A copy writes it.
+    CopyTo,
+    /// A fill. Fills and operations on words are those of the stream's context.
+    Fill,
+    /// A fill node, when it is added. It is the named context's.
+    FillNode,
+    /// A stream waits for a word or writes it; a word that it may only read fails the stream when it runs.
+    Word,
+}
+
+/// What a use takes.
+struct Rule {
+    rights: u32,
+    /// Whether memory of another device's context takes peer access.
+    takes_peers: bool,
+    /// Whether memory of pools and managed memory can be used at all.
+    any_kind: bool,
+}
+
+impl Use {
+    #[inline]
+    const fn rule(self) -> Rule {
+        let (rights, takes_peers, any_kind) = match self {
+            Use::CopyFrom => (access::READ, false, true),
+            Use::CopyTo => (access::READ_WRITE, false, true),
+            Use::Fill => (access::READ_WRITE, true, true),
+            Use::FillNode => (access::READ_WRITE, false, true),
+            Use::Word => (access::READ, true, false),
+        };
+        Rule { rights, takes_peers, any_kind }
+    }
+}
+
+/// Whose rights count for copies and fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// They do, as in CUDA.
-    Checked,
-    /// They reach all memory.
+    /// Nobody's, as in HIP: all memory is open to which some device has access.
     Ignored,
+    /// The rights of the contexts that are named for a copy's destination and source. 0 and what is no copy:
+    /// of the context that [`Use`] states.
+    Of([Handle; 2]),
+}
+
+impl Rights {
+    /// Those of no named context.
+    pub const OWN: Rights = Rights::Of([0; 2]);
+}
+
+/// A context that uses memory.
+#[derive(Clone, Copy, Debug)]
+pub struct User {
+    device: u32,
+    context: u64,
+}
+
+impl User {
+    /// The context of a stream.
+    #[inline]
+    pub fn of(stream: &Stream) -> User {
+        User { device: stream.ordinal(), context: stream.context_id() }
+    }
+
+    fn of_context(context: &Context) -> User {
+        User { device: context.device.ordinal, context: context.id() }
+    }
+
+    /// The context of a handle.
+    ///
+    /// # Errors
+    /// Those of [`context::get`].
+    pub fn named(handle: Handle) -> Result<User> {
+        context::get(handle).map(|context| User::of_context(&context))
+    }
+
+    /// The context whose a copy in a stream is: the one of a handle, for 0 the current one, and without that
+    /// the stream's.
+    pub(super) fn of_copy(handle: Handle, stream: &Stream) -> Result<User> {
+        if handle != 0 {
+            return User::named(handle);
+        }
+        Ok(context::with_current(|context| User::of_context(context)).unwrap_or_else(|| User::of(stream)))
+    }
+}
+
+/// Checks whether a context may use a range of an allocation: its address and size. Returns the rights to it.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: it may not.
+#[inline]
+pub(super) fn check(
+    what: Use,
+    memory: &Allocation,
+    user: impl FnOnce() -> Result<User>,
+    range: impl FnOnce() -> Result<(u64, u64)>,
+) -> Result<u32> {
+    let rule = what.rule();
+    let has_rights = memory.kind == Kind::Mapped || memory.pool != 0;
+    if !has_rights && !rule.takes_peers {
+        return Ok(access::READ_WRITE);
+    }
+    if !rule.any_kind && (memory.pool != 0 || memory.is_managed()) {
+        return Err(Error::InvalidValue);
+    }
+    let user = user()?;
+    if memory.kind != Kind::Mapped && memory.device == user.device {
+        return Ok(access::READ_WRITE);
+    }
+    let rights = to(memory, user, range)?;
+    if rights & rule.rights == rule.rights { Ok(rights) } else { Err(Error::InvalidValue) }
+}
+
+/// The rights of a context to a range of an allocation. Most copies and fills never come here.
+#[inline(never)]
+fn to(memory: &Allocation, user: User, range: impl FnOnce() -> Result<(u64, u64)>) -> Result<u32> {
+    let there = Location { kind: DEVICE, id: i32::try_from(user.device).unwrap_or(i32::MAX) };
+    let open = match memory.kind {
+        Kind::Mapped => return range().map(|(address, size)| address::least_access(address, size, there)),
+        _ if memory.pool != 0 => {
+            pool::get(memory.pool).map_or(true, |pool| pool.device().is_none() || pool.is_open_to(there))
+        }
+        Kind::Device | Kind::Variable | Kind::Imported if !memory.on_host() && !memory.is_managed() => {
+            peer::is_enabled(user.context, memory.context.1)
+        }
+        _ => true,
+    };
+    Ok(if open { access::READ_WRITE } else { access::NONE })
+}
+
+/// The rights to memory that a pointer's attribute reports: to mapped memory those of the current context's
+/// device, to other memory all.
+pub fn reported(memory: &Allocation, address: u64) -> u32 {
+    if memory.kind != Kind::Mapped {
+        return access::READ_WRITE;
+    }
+    let owner = User { device: memory.device, context: 0 };
+    let user = context::with_current(|context| User::of_context(context)).unwrap_or(owner);
+    to(memory, user, || Ok((address, 1))).unwrap_or(access::NONE)
 }
 
 /// The rights of locations to one mapping.
@@ -59,26 +201,6 @@ impl Granted {
     pub(super) fn most(&self) -> u32 {
         self.devices.iter().fold(self.host, |most, known| most.max(known.1))
     }
-}
-
-/// Whether the memory has rights at all.
-pub(super) fn may_be_closed(allocation: &Allocation) -> bool {
-    allocation.pool != 0 || allocation.kind == Kind::Mapped
-}
-
-/// Whether the current context's device, or without a context the stream's, may not access `size` bytes at an
-/// address in an allocation. NVIDIA's tests tell that the stream's device does not count otherwise.
-pub(super) fn is_closed(allocation: &Allocation, address: u64, size: u64, stream: &Stream) -> bool {
-    if !may_be_closed(allocation) {
-        return false;
-    }
-    let device = context::current().map_or(stream.ordinal(), |current| current.device.ordinal);
-    let there = Location { kind: DEVICE, id: i32::try_from(device).unwrap_or(i32::MAX) };
-    if allocation.kind == Kind::Mapped {
-        return !address::is_open_to(address, size, there);
-    }
-    allocation.device != device
-        && pool::get(allocation.pool).is_ok_and(|pool| pool.device().is_some() && !pool.is_open_to(there))
 }
 
 #[cfg(test)]

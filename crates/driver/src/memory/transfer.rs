@@ -13,7 +13,7 @@ use crate::stream::{Operation, Policy, Stream};
 
 use super::array::{self, Array};
 use super::copy::Block;
-use super::rights::{self, Rights};
+use super::rights::{self, Rights, Use, User};
 use super::{Allocation, find_range, space};
 
 /// The memory of one side, as the program declares it.
@@ -353,29 +353,32 @@ impl Copy {
         }
     }
 
-    /// Submits the copy unless a side is closed to the other's device.
     #[inline]
     fn submit(self, stream: &Arc<Stream>, wait: bool, rights: Rights) -> Result<()> {
-        let between_devices = rights == Rights::Checked && self.from.is_device() && self.to.is_device();
-        if between_devices && self.is_closed(stream) {
-            return Err(Error::InvalidValue);
-        }
+        self.check_open_in(stream, rights)?;
         stream.submit(Operation::Copy(self), Policy::waiting(wait))
     }
 
-    /// Whether the memory of a side is closed to the current context's device.
-    fn is_closed(&self, stream: &Stream) -> bool {
-        let closed = |keep: &Keep, side: fn(&Block) -> (u64, [u64; 2])| {
-            let Keep::Allocation(allocation) = keep else { return false };
-            if !rights::may_be_closed(allocation) {
-                return false;
-            }
-            let Ok(block) = self.block() else { return false };
-            let (at, pitch) = side(&block);
-            rights::is_closed(allocation, at, Block::span(block.extent, pitch).unwrap_or(0), stream)
-        };
-        closed(&self.from, |block| (block.from, block.from_pitch))
-            || closed(&self.to, |block| (block.to, block.to_pitch))
+    /// Fails if a side is closed to the context that uses it in a stream.
+    #[inline]
+    pub fn check_open_in(&self, stream: &Stream, rights: Rights) -> Result<()> {
+        self.check_open(rights, |handle| User::of_copy(handle, stream))
+    }
+
+    /// Fails if a side is closed to the context that `user` returns for its handle.
+    #[inline]
+    pub(crate) fn check_open(&self, rights: Rights, user: impl Fn(Handle) -> Result<User>) -> Result<()> {
+        let Rights::Of([to, from]) = rights else { return Ok(()) };
+        let span = |at, extent, pitch| Ok((at, Block::span(extent, pitch).unwrap_or(0)));
+        if let Keep::Allocation(memory) = &self.to {
+            let range = || self.block().and_then(|block| span(block.to, block.extent, block.to_pitch));
+            rights::check(Use::CopyTo, memory, || user(to), range)?;
+        }
+        if let Keep::Allocation(memory) = &self.from {
+            let range = || self.block().and_then(|block| span(block.from, block.extent, block.from_pitch));
+            rights::check(Use::CopyFrom, memory, || user(from), range)?;
+        }
+        Ok(())
     }
 
     /// What a profile calls it.

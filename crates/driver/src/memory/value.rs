@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::external::Semaphore;
 
 use super::Allocation;
+use super::rights::{self, Use, User, access};
 
 /// A word in device memory, 32 or 64 bits wide. It keeps its allocation alive: memory that a stream polls
 /// stays mapped even if the program frees it.
@@ -15,7 +16,9 @@ use super::Allocation;
 pub struct Word {
     address: u64,
     wide: bool,
-    _within: Arc<Allocation>,
+    /// Whether its stream may write it.
+    writable: bool,
+    within: Arc<Allocation>,
 }
 
 /// How a word is compared with the value that a stream waits for.
@@ -77,6 +80,19 @@ pub enum WordOperation {
 }
 
 impl WordOperation {
+    /// The same operation of a context.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: the word's memory is closed to it, or of a kind without such operations.
+    pub fn used_by(mut self, user: User) -> Result<Self> {
+        if let WordOperation::Wait(word, _) | WordOperation::Write(word, _) = &mut self {
+            let range = (word.address, if word.wide { 8 } else { 4 });
+            let rights = rights::check(Use::Word, &word.within, || Ok(user), || Ok(range))?;
+            word.writable = rights == access::READ_WRITE;
+        }
+        Ok(self)
+    }
+
     /// Whether it waits for something.
     pub(crate) fn waits(&self) -> bool {
         matches!(self, WordOperation::Wait(..) | WordOperation::Await(..))
@@ -94,7 +110,7 @@ impl Word {
         if !address.is_multiple_of(size) {
             return Err(Error::InvalidValue);
         }
-        Ok(Word { address, wide, _within: super::check_device(address, size)? })
+        Ok(Word { address, wide, writable: true, within: super::check_device(address, size)? })
     }
 
     /// The address.
@@ -108,7 +124,8 @@ impl Word {
     }
 
     fn read(&self) -> u64 {
-        // SAFETY: `at` checked that the word is aligned and lies in the allocation, which `self` keeps alive.
+        // SAFETY: `at` checked that the word is aligned and lies in the allocation, which `within` keeps
+        // alive.
         unsafe {
             if self.wide {
                 (self.address as *const u64).read_volatile()
@@ -147,6 +164,7 @@ impl WordOperation {
                     if start.elapsed() > SPIN { std::thread::sleep(NAP) } else { std::hint::spin_loop() }
                 }
             }
+            WordOperation::Write(word, _) if !word.writable => return Err(Error::LaunchFailed),
             WordOperation::Write(word, value) => word.write(*value),
             WordOperation::Signal(semaphore, value) => {
                 fence(Ordering::SeqCst);

@@ -9,6 +9,7 @@ use driver::graph::{self, Position, Work};
 use driver::launch::Prepared;
 use driver::memory::copy::Fill;
 use driver::memory::managed::{DEVICE, Location};
+use driver::memory::rights::Rights;
 use driver::memory::transfer::{Place, Side, Transfer};
 use driver::stream::{HostCall, LOWEST_PRIORITY};
 use driver::{event, memory};
@@ -148,7 +149,7 @@ fn note(kind: u32, widths: [usize; 2]) -> [u64; 3] {
 
 fn copying(transfer: Transfer, note: [u64; 3]) -> Result<Work> {
     // SAFETY: by the contract of the API, the program guarantees its memory whenever the node runs.
-    let mut copying = unsafe { Copying::new(transfer, current::context()?.handle) }?;
+    let mut copying = unsafe { Copying::new(transfer, current::context()?.handle, Rights::Ignored) }?;
     copying.note = note;
     Ok(Work::Copy(Box::new(copying)))
 }
@@ -235,7 +236,7 @@ pub(super) fn filling(params: &FillNodeParams) -> Result<Work> {
     let row = width.checked_mul(element.into()).filter(|row| to.checked_add(*row).is_some());
     row.ok_or(Error::InvalidValue)?;
     let fill = Fill { to, pitch, width, height, element, value };
-    Ok(Work::Fill(Box::new(Filling::new(fill, current::context()?.handle)?)))
+    Ok(Work::Fill(Box::new(Filling::new(fill, current::context()?.handle, Rights::Ignored)?)))
 }
 
 pub(super) fn fill_params(filling: &Filling) -> FillNodeParams {
