@@ -56,7 +56,11 @@ impl Point {
         if !self.reached() && dispatcher().is_missing() && !self.stream.waits_for_caller() {
             self.stream.drain(self.sequence);
         }
-        self.reached()
+        let reached = self.reached();
+        if !reached {
+            self.stream.want();
+        }
+        reached
     }
 
     /// Waits for it; runs the stream's work unless another thread does.
@@ -148,6 +152,8 @@ struct Progress {
     completed: AtomicU64,
     /// Number of threads that sleep until more operations have finished.
     waiters: AtomicU32,
+    /// A thread waits or polls: the runner does not let operations gather.
+    wanted: AtomicBool,
 }
 
 /// Bytes of the device that queued operations of a stream will free.

@@ -93,11 +93,19 @@ impl Queue {
     }
 }
 
+/// The sequence number up to which a dispatcher runs a stream.
+const EVERYTHING: u64 = u64::MAX;
+
 /// A spare buffer with a larger capacity is not kept.
 const KEPT: usize = 4096;
 
 /// How long a thread that waits for a runner spins before it sleeps: waking takes longer than a short kernel.
 const LOOK: Duration = Duration::from_micros(20);
+/// How long a dispatcher lets operations gather after a batch of fewer than [`SCANT`]: with one operation in
+/// each batch, it and the thread that submits would take the queue's lock and its memory from each other for
+/// every one.
+const GATHER: Duration = Duration::from_micros(5);
+const SCANT: usize = 64;
 /// A burst of this many operations wakes a napping dispatcher if nobody runs the stream.
 const BURST: usize = 32;
 
@@ -243,6 +251,9 @@ impl<'a> Run<'a> {
         }
         self.next = 0;
         let Run { stream, sequence, batch, .. } = self;
+        if *sequence == EVERYTHING && batch.as_ref().is_some_and(|batch| batch.len() < SCANT) {
+            stream.gather();
+        }
         let mut queue = lock(&stream.queue);
         if let Some(done) = batch.take() {
             queue.keep(done);
@@ -486,8 +497,23 @@ impl Stream {
         None
     }
 
+    /// Notes that a thread waits for operations of the stream: its runner does not let more of them gather.
+    pub(super) fn want(&self) {
+        self.progress.wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets operations gather for a moment unless a thread waits. Reads nothing that submissions write.
+    fn gather(&self) {
+        let start = Instant::now();
+        while !self.progress.wanted.load(Ordering::Relaxed) && start.elapsed() < GATHER {
+            std::hint::spin_loop();
+        }
+        self.progress.wanted.store(false, Ordering::Relaxed);
+    }
+
     /// Spins briefly until all operations up to `sequence` have finished.
     fn look(&self, sequence: u64) {
+        self.want();
         let start = Instant::now();
         while self.progress.completed.load(Ordering::Acquire) < sequence && start.elapsed() < LOOK {
             std::hint::spin_loop();
@@ -502,7 +528,7 @@ impl Stream {
         if queue.running || queue.items.is_empty() {
             return None;
         }
-        Some(Run::begin(Cow::Borrowed(self), u64::MAX, queue))
+        Some(Run::begin(Cow::Borrowed(self), EVERYTHING, queue))
     }
 
     /// Runs an operation unless a fault forbids it.
