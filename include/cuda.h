@@ -121,6 +121,7 @@
 #define cuGraphUpload CU_ANYWARP_PTSZ(cuGraphUpload)
 #define cuLaunchCooperativeKernel CU_ANYWARP_PTSZ(cuLaunchCooperativeKernel)
 #define cuLaunchHostFunc CU_ANYWARP_PTSZ(cuLaunchHostFunc)
+#define cuLaunchHostFunc_v2 CU_ANYWARP_PTSZ(cuLaunchHostFunc_v2)
 #define cuLaunchKernel CU_ANYWARP_PTSZ(cuLaunchKernel)
 #define cuLaunchKernelEx CU_ANYWARP_PTSZ(cuLaunchKernelEx)
 #define cuMemAllocAsync CU_ANYWARP_PTSZ(cuMemAllocAsync)
@@ -249,6 +250,11 @@ typedef struct CUipcMemHandle_st {
     char reserved[CU_IPC_HANDLE_SIZE];
 } CUipcMemHandle_v1;
 typedef CUipcMemHandle_v1 CUipcMemHandle;
+
+typedef struct CUmemFabricHandle_st {
+    unsigned char data[CU_IPC_HANDLE_SIZE];
+} CUmemFabricHandle_v1;
+typedef CUmemFabricHandle_v1 CUmemFabricHandle;
 
 typedef enum CUipcMem_flags_enum {
     CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 0x1
@@ -590,6 +596,17 @@ typedef enum CUflushGPUDirectRDMAWritesTarget_enum {
     CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX = 0
 } CUflushGPUDirectRDMAWritesTarget;
 
+typedef enum CUGPUDirectRDMAWritesOrdering_enum {
+    CU_GPU_DIRECT_RDMA_WRITES_ORDERING_NONE = 0,
+    CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER = 100,
+    CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES = 200
+} CUGPUDirectRDMAWritesOrdering;
+
+typedef enum CUdeviceNumaConfig_enum {
+    CU_DEVICE_NUMA_CONFIG_NONE = 0,
+    CU_DEVICE_NUMA_CONFIG_NUMA_NODE = 1
+} CUdeviceNumaConfig;
+
 /* ---- Contexts ------------------------------------------------------------------------------------------ */
 
 typedef enum CUctx_flags_enum {
@@ -739,6 +756,18 @@ typedef enum CUcoredumpSettings_enum {
     CU_COREDUMP_MAX
 } CUcoredumpSettings;
 
+/* The bits of CU_COREDUMP_GENERATION_FLAGS. */
+typedef enum CUCoredumpGenerationFlags {
+    CU_COREDUMP_DEFAULT_FLAGS = 0x0,
+    CU_COREDUMP_SKIP_NONRELOCATED_ELF_IMAGES = 0x1,
+    CU_COREDUMP_SKIP_GLOBAL_MEMORY = 0x2,
+    CU_COREDUMP_SKIP_SHARED_MEMORY = 0x4,
+    CU_COREDUMP_SKIP_LOCAL_MEMORY = 0x8,
+    CU_COREDUMP_SKIP_ABORT = 0x10,
+    CU_COREDUMP_SKIP_CONSTBANK_MEMORY = 0x20,
+    CU_COREDUMP_LIGHTWEIGHT_FLAGS = 0x2f
+} CUCoredumpGenerationFlags;
+
 typedef struct CUcoredumpCallbackEntry_st *CUcoredumpCallbackHandle;
 typedef void (CUDA_CB *CUcoredumpStatusCallback)(void *userData, int pid, CUdevice dev);
 
@@ -786,6 +815,9 @@ typedef enum CUjit_option_enum {
 /* Added after version 13.0. */
 #define CU_JIT_BINARY_LOADER_THREAD_COUNT ((CUjit_option)35)
 
+#define CU_COMPUTE_ACCELERATED_TARGET_BASE 0x10000
+#define CU_COMPUTE_FAMILY_TARGET_BASE 0x20000
+
 typedef enum CUjit_target_enum {
     CU_TARGET_COMPUTE_30 = 30,
     CU_TARGET_COMPUTE_32 = 32,
@@ -809,7 +841,18 @@ typedef enum CUjit_target_enum {
     CU_TARGET_COMPUTE_110 = 110,
     CU_TARGET_COMPUTE_103 = 103,
     CU_TARGET_COMPUTE_120 = 120,
-    CU_TARGET_COMPUTE_121 = 121
+    CU_TARGET_COMPUTE_121 = 121,
+    CU_TARGET_COMPUTE_90A = CU_COMPUTE_ACCELERATED_TARGET_BASE + CU_TARGET_COMPUTE_90,
+    CU_TARGET_COMPUTE_100A = CU_COMPUTE_ACCELERATED_TARGET_BASE + CU_TARGET_COMPUTE_100,
+    CU_TARGET_COMPUTE_110A = CU_COMPUTE_ACCELERATED_TARGET_BASE + CU_TARGET_COMPUTE_110,
+    CU_TARGET_COMPUTE_103A = CU_COMPUTE_ACCELERATED_TARGET_BASE + CU_TARGET_COMPUTE_103,
+    CU_TARGET_COMPUTE_120A = CU_COMPUTE_ACCELERATED_TARGET_BASE + CU_TARGET_COMPUTE_120,
+    CU_TARGET_COMPUTE_121A = CU_COMPUTE_ACCELERATED_TARGET_BASE + CU_TARGET_COMPUTE_121,
+    CU_TARGET_COMPUTE_100F = CU_COMPUTE_FAMILY_TARGET_BASE + CU_TARGET_COMPUTE_100,
+    CU_TARGET_COMPUTE_110F = CU_COMPUTE_FAMILY_TARGET_BASE + CU_TARGET_COMPUTE_110,
+    CU_TARGET_COMPUTE_103F = CU_COMPUTE_FAMILY_TARGET_BASE + CU_TARGET_COMPUTE_103,
+    CU_TARGET_COMPUTE_120F = CU_COMPUTE_FAMILY_TARGET_BASE + CU_TARGET_COMPUTE_120,
+    CU_TARGET_COMPUTE_121F = CU_COMPUTE_FAMILY_TARGET_BASE + CU_TARGET_COMPUTE_121
 } CUjit_target;
 
 typedef enum CUjit_fallback_enum {
@@ -949,6 +992,13 @@ typedef enum CUpointer_attribute_enum {
     CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE = 21
 } CUpointer_attribute;
 
+/* The values of CU_POINTER_ATTRIBUTE_ACCESS_FLAGS. */
+typedef enum CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS_enum {
+    CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE = 0,
+    CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ = 1,
+    CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE = 3
+} CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS;
+
 typedef struct CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_st {
     unsigned long long p2pToken;
     unsigned int vaSpaceToken;
@@ -1051,6 +1101,14 @@ typedef struct CUmemAllocationProp_st {
 } CUmemAllocationProp_v1;
 typedef CUmemAllocationProp_v1 CUmemAllocationProp;
 
+typedef enum CUmemAllocationCompType_enum {
+    CU_MEM_ALLOCATION_COMP_NONE = 0x0,
+    CU_MEM_ALLOCATION_COMP_GENERIC = 0x1
+} CUmemAllocationCompType;
+
+#define CU_MEM_CREATE_USAGE_TILE_POOL 0x1
+#define CU_MEM_CREATE_USAGE_HW_DECOMPRESS 0x2
+
 typedef struct CUmulticastObjectProp_st {
     unsigned int numDevices;
     size_t size;
@@ -1074,6 +1132,8 @@ typedef struct CUmemPoolProps_st {
     unsigned char reserved[54];
 } CUmemPoolProps_v1;
 typedef CUmemPoolProps_v1 CUmemPoolProps;
+
+#define CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS 0x2
 
 typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
@@ -1328,6 +1388,7 @@ typedef enum CUarray_format_enum {
 #define CUDA_ARRAY3D_COLOR_ATTACHMENT 0x20
 #define CUDA_ARRAY3D_SPARSE 0x40
 #define CUDA_ARRAY3D_DEFERRED_MAPPING 0x80
+#define CUDA_ARRAY3D_VIDEO_ENCODE_DECODE 0x100
 
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
     size_t Width;
@@ -1346,6 +1407,15 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
     unsigned int Flags;
 } CUDA_ARRAY3D_DESCRIPTOR_v2;
 typedef CUDA_ARRAY3D_DESCRIPTOR_v2 CUDA_ARRAY3D_DESCRIPTOR;
+
+typedef enum CUarray_cubemap_face_enum {
+    CU_CUBEMAP_FACE_POSITIVE_X = 0x0,
+    CU_CUBEMAP_FACE_NEGATIVE_X = 0x1,
+    CU_CUBEMAP_FACE_POSITIVE_Y = 0x2,
+    CU_CUBEMAP_FACE_NEGATIVE_Y = 0x3,
+    CU_CUBEMAP_FACE_POSITIVE_Z = 0x4,
+    CU_CUBEMAP_FACE_NEGATIVE_Z = 0x5
+} CUarray_cubemap_face;
 
 typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st {
     size_t size;
@@ -1477,6 +1547,20 @@ typedef struct CUDA_RESOURCE_VIEW_DESC_st {
 } CUDA_RESOURCE_VIEW_DESC_v1;
 typedef CUDA_RESOURCE_VIEW_DESC_v1 CUDA_RESOURCE_VIEW_DESC;
 
+typedef enum CUgraphicsRegisterFlags_enum {
+    CU_GRAPHICS_REGISTER_FLAGS_NONE = 0x0,
+    CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY = 0x1,
+    CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD = 0x2,
+    CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST = 0x4,
+    CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER = 0x8
+} CUgraphicsRegisterFlags;
+
+typedef enum CUgraphicsMapResourceFlags_enum {
+    CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE = 0x0,
+    CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY = 0x1,
+    CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD = 0x2
+} CUgraphicsMapResourceFlags;
+
 /* ---- Tensor maps --------------------------------------------------------------------------------------- */
 
 #define CU_TENSOR_MAP_NUM_QWORDS 16
@@ -1555,6 +1639,13 @@ typedef enum CUevent_flags_enum {
     CU_EVENT_DISABLE_TIMING = 0x2,
     CU_EVENT_INTERPROCESS = 0x4
 } CUevent_flags;
+
+typedef enum CUevent_sched_flags_enum {
+    CU_EVENT_SCHED_AUTO = 0x0,
+    CU_EVENT_SCHED_SPIN = 0x1,
+    CU_EVENT_SCHED_YIELD = 0x2,
+    CU_EVENT_SCHED_BLOCKING_SYNC = 0x4
+} CUevent_sched_flags;
 
 typedef enum CUevent_record_flags_enum {
     CU_EVENT_RECORD_DEFAULT = 0x0,
@@ -1690,9 +1781,15 @@ typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 /* ---- Launches ------------------------------------------------------------------------------------------ */
 
 /* Keys in cuLaunchKernel's `extra`. */
-#define CU_LAUNCH_PARAM_END ((void *)0x00)
-#define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
-#define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
+#define CU_LAUNCH_PARAM_END_AS_INT 0x00
+#define CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT 0x01
+#define CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT 0x02
+#define CU_LAUNCH_PARAM_END ((void *)CU_LAUNCH_PARAM_END_AS_INT)
+#define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT)
+#define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT)
+
+#define CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC 0x01
+#define CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC 0x02
 
 #define CU_LAUNCH_KERNEL_REQUIRED_BLOCK_DIM 1
 
@@ -1820,6 +1917,11 @@ typedef CUkernelNodeAttrValue_v1 CUkernelNodeAttrValue;
 #define CU_KERNEL_NODE_ATTRIBUTE_CLUSTER_DIMENSION CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 #define CU_KERNEL_NODE_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
 #define CU_KERNEL_NODE_ATTRIBUTE_PRIORITY CU_LAUNCH_ATTRIBUTE_PRIORITY
+#define CU_KERNEL_NODE_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
+#define CU_KERNEL_NODE_ATTRIBUTE_MEM_SYNC_DOMAIN CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
+#define CU_KERNEL_NODE_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION
+#define CU_KERNEL_NODE_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE
+#define CU_KERNEL_NODE_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
 
 typedef struct CUDA_LAUNCH_PARAMS_st {
     CUfunction function;
@@ -1863,6 +1965,11 @@ typedef enum CUgraphDependencyType_enum {
     CU_GRAPH_DEPENDENCY_TYPE_DEFAULT = 0,
     CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1
 } CUgraphDependencyType;
+
+/* The ports of edges from kernel nodes. */
+#define CU_GRAPH_KERNEL_NODE_PORT_DEFAULT 0
+#define CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC 1
+#define CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER 2
 
 typedef struct CUgraphEdgeData_st {
     unsigned char from_port;
@@ -2157,6 +2264,10 @@ typedef enum CUexternalMemoryHandleType_enum {
 } CUexternalMemoryHandleType;
 
 #define CUDA_EXTERNAL_MEMORY_DEDICATED 0x1
+#define CUDA_EXTERNAL_SEMAPHORE_SIGNAL_SKIP_NVSCIBUF_MEMSYNC 0x01
+#define CUDA_EXTERNAL_SEMAPHORE_WAIT_SKIP_NVSCIBUF_MEMSYNC 0x02
+#define CUDA_NVSCISYNC_ATTR_SIGNAL 0x1
+#define CUDA_NVSCISYNC_ATTR_WAIT 0x2
 
 typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
     CUexternalMemoryHandleType type;
@@ -2277,6 +2388,7 @@ static inline CUresult cuGetProcAddress_v2_ptsz(const char *symbol, void **pfn, 
     if (!(flags & asked)) flags |= CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
+#define cuGetProcAddress_v2 cuGetProcAddress_v2_ptsz
 #endif
 CUresult CUDAAPI cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId);
 CUresult CUDAAPI cuProfilerStart(void);
@@ -2462,6 +2574,7 @@ CUresult CUDAAPI cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, 
 CUresult CUDAAPI cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList,
                                                       unsigned int numDevices, unsigned int flags);
 CUresult CUDAAPI cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData);
+CUresult CUDAAPI cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode);
 CUresult CUDAAPI cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z);
 CUresult CUDAAPI cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes);
 CUresult CUDAAPI cuParamSetSize(CUfunction hfunc, unsigned int numbytes);
@@ -2590,6 +2703,11 @@ CUresult CUDAAPI cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_
                                     unsigned long long flags);
 CUresult CUDAAPI cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset,
                                      CUdeviceptr memptr, size_t size, unsigned long long flags);
+CUresult CUDAAPI cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset,
+                                       CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size,
+                                       unsigned long long flags);
+CUresult CUDAAPI cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset,
+                                        CUdeviceptr memptr, size_t size, unsigned long long flags);
 CUresult CUDAAPI cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset,
                                    size_t size);
 CUresult CUDAAPI cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop,
@@ -2772,6 +2890,8 @@ CUresult CUDAAPI cuStreamGetFlags(CUstream hStream, unsigned int *flags);
 CUresult CUDAAPI cuStreamGetId(CUstream hStream, unsigned long long *streamId);
 CUresult CUDAAPI cuStreamGetCtx(CUstream hStream, CUcontext *pctx);
 /* Sparse arrays, the log, checkpoints, notifications. */
+#define CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL 0x1
+
 typedef struct CUDA_ARRAY_SPARSE_PROPERTIES_st {
     struct {
         unsigned int width;

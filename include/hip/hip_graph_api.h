@@ -20,7 +20,6 @@ typedef struct ihipGraph *hipGraph_t;
 typedef struct hipGraphNode *hipGraphNode_t;
 typedef struct hipGraphExec *hipGraphExec_t;
 typedef struct hipUserObject *hipUserObject_t;
-typedef void *hipExternalSemaphore_t;
 
 typedef enum hipGraphNodeType {
     hipGraphNodeTypeKernel = 0,
@@ -184,43 +183,6 @@ typedef struct hipBatchMemOpNodeParams {
     hipStreamBatchMemOpParams *paramArray;
     unsigned int flags;
 } hipBatchMemOpNodeParams;
-
-typedef struct hipExternalSemaphoreSignalParams_st {
-    struct {
-        struct {
-            unsigned long long value;
-        } fence;
-        union {
-            void *fence;
-            unsigned long long reserved;
-        } nvSciSync;
-        struct {
-            unsigned long long key;
-        } keyedMutex;
-        unsigned int reserved[12];
-    } params;
-    unsigned int flags;
-    unsigned int reserved[16];
-} hipExternalSemaphoreSignalParams;
-
-typedef struct hipExternalSemaphoreWaitParams_st {
-    struct {
-        struct {
-            unsigned long long value;
-        } fence;
-        union {
-            void *fence;
-            unsigned long long reserved;
-        } nvSciSync;
-        struct {
-            unsigned long long key;
-            unsigned int timeoutMs;
-        } keyedMutex;
-        unsigned int reserved[10];
-    } params;
-    unsigned int flags;
-    unsigned int reserved[16];
-} hipExternalSemaphoreWaitParams;
 
 typedef struct hipExternalSemaphoreSignalNodeParams {
     hipExternalSemaphore_t *extSemArray;

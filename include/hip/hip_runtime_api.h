@@ -1335,11 +1335,15 @@ hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t *handle,
 hipError_t hipMemSetAccess(void *ptr, size_t size, const hipMemAccessDesc *desc, size_t count);
 hipError_t hipMemUnmap(void *ptr, size_t size);
 
+/* hip-clang's precompiled header, which the library lacks. */
+void __hipGetPCH(const char **pch, unsigned int *size);
+
 #ifdef __cplusplus
 }
 #endif
 
 #include <hip/hip_api_since_6_4.h>
+#include <hip/hip_external_api.h>
 #include <hip/hip_graph_api.h>
 
 #endif

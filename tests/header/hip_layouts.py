@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Compares the structures in crates/hip/data/layouts.tsv with a HIP header.
 
-    hip_layouts.py INCLUDE VERSION                  compares; VERSION is the table's column `header`
-    hip_layouts.py INCLUDE VERSION --without NAME   the same, for a header that lacks that structure
-    hip_layouts.py INCLUDE VERSION --print          prints the rows that this header gives for the table's fields
+    hip_layouts.py INCLUDE VERSION           compares; VERSION is the table's column `header`
+    hip_layouts.py INCLUDE VERSION --print   prints the rows that this header gives for the table's fields
 
 INCLUDE holds hip/hip_runtime_api.h; CC names the C compiler. The library's own structures are compared
 with the table by crates/hip/tests/layouts.rs.
@@ -48,8 +47,7 @@ def ask(include, wanted):
 
 def main():
     include, version = sys.argv[1:3]
-    without = sys.argv[sys.argv.index("--without") + 1] if "--without" in sys.argv else None
-    wanted = [row for row in rows(version) if row[1] != without]
+    wanted = rows(version)
     if not wanted:
         sys.exit(f"{TABLE} has no rows of header {version}")
     got = ask(include, wanted)

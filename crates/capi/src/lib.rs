@@ -6,6 +6,7 @@
 mod api;
 pub mod container;
 pub mod copy;
+pub mod external;
 pub mod front;
 mod guard;
 pub mod jit;

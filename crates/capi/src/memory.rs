@@ -54,12 +54,12 @@ pub const MANAGED: u32 = 2;
 /// `CU_MEM_HANDLE_TYPE_FABRIC`: accepted in a list, but there is no fabric to export to.
 const FABRIC: u32 = 8;
 
-/// Creates a pool at the requested location, translated by `location_of`. It can be shared with other
-/// processes only if `can_share`; those pools also have a limit, and nothing in their reserved bytes.
+/// Creates a pool at the requested location, translated by `location_of`. CUDA's pools may be of managed
+/// memory or of other handle types and have a limit, and nothing in their reserved bytes.
 pub fn create_pool<E: From<Error>>(
     out: Out<u64>,
     properties: In<PoolProps>,
-    can_share: bool,
+    of_cuda: bool,
     location_of: impl FnOnce(MemLocation) -> std::result::Result<managed::Location, E>,
 ) -> std::result::Result<(), E> {
     out.required()?;
@@ -68,21 +68,22 @@ pub fn create_pool<E: From<Error>>(
     let known = match alloc_type {
         PINNED => location.kind != managed::NOWHERE,
         // Only CUDA has such pools, and they are this process's own.
-        MANAGED => can_share && handle_types == 0,
+        MANAGED => of_cuda && handle_types == 0,
         _ => false,
     };
-    if !known || (can_share && reserved != [0; 54]) {
+    if !known || (of_cuda && reserved != [0; 54]) {
         return Err(Error::InvalidValue.into());
     }
     let for_others = match handle_types {
         0 => false,
-        types if can_share && types & !(FILE_DESCRIPTOR | FABRIC) == 0 && location.kind != managed::HOST => {
+        types if of_cuda && types & !(FILE_DESCRIPTOR | FABRIC) == 0 && location.kind != managed::HOST => {
             types & FILE_DESCRIPTOR != 0
         }
-        _ if can_share => return Err(Error::InvalidValue.into()),
+        FILE_DESCRIPTOR if !of_cuda => true,
+        _ if of_cuda => return Err(Error::InvalidValue.into()),
         _ => return Err(Error::NotSupported.into()),
     };
-    let most = if can_share { max_size as u64 } else { 0 };
+    let most = if of_cuda { max_size as u64 } else { 0 };
     out.set(pool::create(pool::Properties { location, managed: alloc_type == MANAGED, for_others, most })?);
     Ok(())
 }

@@ -49,6 +49,48 @@ structures! {
         pub flags: u32,
     }
 
+    /// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`, `hipExternalMemoryHandleDesc`.
+    pub struct MemoryDescription = "hipExternalMemoryHandleDesc" {
+        pub kind: u32,
+        pub handle: [u64; 2],
+        pub size: u64,
+        pub flags: u32,
+        pub reserved: [u32; 16],
+    }
+
+    /// `CUDA_EXTERNAL_MEMORY_BUFFER_DESC`, `hipExternalMemoryBufferDesc`.
+    pub struct BufferDescription = "hipExternalMemoryBufferDesc" {
+        pub offset: u64,
+        pub size: u64,
+        pub flags: u32,
+        pub reserved: [u32; 16],
+    }
+
+    /// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`, `hipExternalSemaphoreHandleDesc`.
+    pub struct SemaphoreDescription = "hipExternalSemaphoreHandleDesc" {
+        pub kind: u32,
+        pub handle: [u64; 2],
+        pub flags: u32,
+        pub reserved: [u32; 16],
+    }
+
+    /// The parameters of a signal, and those of a wait, which both begin with the value:
+    /// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS`, `hipExternalSemaphoreSignalParams`.
+    pub struct SemaphoreUse = "hipExternalSemaphoreSignalParams" {
+        pub value: u64,
+        pub rest: [u64; 8],
+        pub flags: u32,
+        pub reserved: [u32; 16],
+    }
+
+    /// The parameters of a node of signals, and those of a node of waits: `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`,
+    /// `hipExternalSemaphoreSignalNodeParams`.
+    pub struct SemaphoreParams = "hipExternalSemaphoreSignalNodeParams" {
+        pub list: u64,
+        pub uses: u64,
+        pub count: u32,
+    }
+
     /// `CUDA_ARRAY_DESCRIPTOR`, `HIP_ARRAY_DESCRIPTOR`.
     pub struct ArrayDescriptor = "HIP_ARRAY_DESCRIPTOR" {
         pub width: usize,

@@ -2,7 +2,7 @@
 
 pub use capi::types::{
     AccessDesc, AllocationProp, Array3DDescriptor, ArrayDescriptor, CopyAttributes, IpcHandle,
-    LaunchAttribute, LaunchConfig, MemLocation, Memcpy2D, PoolProps,
+    LaunchAttribute, LaunchConfig, MemLocation, Memcpy2D, PoolProps, SemaphoreParams,
 };
 
 /// A handle of any kind; a pointer in C.

@@ -40,6 +40,8 @@ pub fn set_backend(backend: MakeBackend) {
 
 thread_local! {
     static DEVICE: Cell<i32> = const { Cell::new(0) };
+    /// Whether the thread has set its device itself.
+    static CHOSEN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The driver; the first call creates it.
@@ -68,9 +70,27 @@ pub fn device() -> Result<Arc<Device>> {
 
 /// Sets the thread's device: its primary context replaces the top of the stack.
 pub fn set_device(ordinal: i32) -> Result<()> {
+    // As in clr, a call that fails counts too.
+    CHOSEN.set(true);
     let device = device_at(ordinal)?;
     DEVICE.set(ordinal);
     Ok(context::set_current(Some(primary(&device)?))?)
+}
+
+/// The thread's device, unless the thread has set one: it replaces the current context, or is the one that
+/// the next call uses.
+pub fn prefer_device(ordinal: i32) -> Result<()> {
+    if CHOSEN.get() {
+        return Ok(());
+    }
+    let device = device_at(ordinal)?;
+    DEVICE.set(ordinal);
+    match context::current() {
+        Some(current) if current.device.ordinal != device.ordinal => {
+            Ok(context::set_current(Some(primary(&device)?))?)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The primary context of a device; HIP keeps it from first use on.

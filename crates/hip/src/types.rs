@@ -492,6 +492,45 @@ structures! {
         pub upload: u64,
     }
 
+    /// `hipExternalMemoryHandleDesc` of HIP 5; later ones only add reserved fields.
+    pub struct ExternalMemory = "hipExternalMemoryHandleDesc of 5.2" {
+        pub kind: u32,
+        pub handle: [u64; 2],
+        pub size: u64,
+        pub flags: u32,
+    }
+
+    /// `hipExternalMemoryBufferDesc` of HIP 5; later ones only add reserved fields.
+    pub struct ExternalBuffer = "hipExternalMemoryBufferDesc of 5.2" {
+        pub offset: u64,
+        pub size: u64,
+        pub flags: u32,
+    }
+
+    /// `hipExternalMemoryMipmappedArrayDesc`.
+    pub struct ExternalMipmap = "hipExternalMemoryMipmappedArrayDesc" {
+        pub offset: u64,
+        pub format: ChannelFormat,
+        pub extent: Extent,
+        pub flags: u32,
+        pub levels: u32,
+    }
+
+    /// `hipExternalSemaphoreHandleDesc` of HIP 5; later ones only add reserved fields.
+    pub struct ExternalSemaphore = "hipExternalSemaphoreHandleDesc of 5.2" {
+        pub kind: u32,
+        pub handle: [u64; 2],
+        pub flags: u32,
+    }
+
+    /// `hipExternalSemaphoreSignalParams` and `hipExternalSemaphoreWaitParams` of HIP 5.
+    pub struct SemaphoreUseIn5 = "hipExternalSemaphoreSignalParams of 5.2" {
+        pub value: u64,
+        pub rest: [u64; 7],
+        pub flags: u32,
+        pub reserved: [u32; 16],
+    }
+
     /// `hipMemAllocationProp` of HIP 5.
     pub struct AllocationPropIn5 = "hipMemAllocationProp of 5.2" {
         pub compression_type: u8,
@@ -505,6 +544,16 @@ structures! {
 
 /// The size of `hipStreamBatchMemOpParams`.
 pub const STREAM_OPERATION_SIZE: usize = 48;
+
+impl capi::external::Use for SemaphoreUseIn5 {
+    fn value(&self) -> u64 {
+        self.value
+    }
+
+    fn flags(&self) -> u32 {
+        self.flags
+    }
+}
 
 impl From<Memcpy3DIn5> for Memcpy3D {
     fn from(d: Memcpy3DIn5) -> Self {

@@ -37,6 +37,17 @@ fn same_name(ours: &str, header: &str) -> bool {
     ours.replace('_', "") == header.to_lowercase()
 }
 
+/// The name of our structure, which stands for two that are alike: both handles are 64 bytes, and signals and
+/// waits begin with a value.
+fn twin(name: &str) -> &str {
+    match name {
+        "hipIpcEventHandle_t" => "hipIpcMemHandle_t",
+        "hipExternalSemaphoreWaitParams" => "hipExternalSemaphoreSignalParams",
+        "hipExternalSemaphoreWaitNodeParams" => "hipExternalSemaphoreSignalNodeParams",
+        other => other,
+    }
+}
+
 /// Compares one of our structures with the header's.
 fn compare(name: &str, ours: &[Field], header: &[Row]) {
     let covered = places(ours.iter().map(|f| (f.1, f.2)));
@@ -63,8 +74,7 @@ fn compare(name: &str, ours: &[Field], header: &[Row]) {
 fn structures_are_those_of_hip_6() {
     let (ours, table) = (ours(), table("6.3"));
     for (name, header) in &table {
-        // Both handles are 64 bytes.
-        let known = if name == "hipIpcEventHandle_t" { "hipIpcMemHandle_t" } else { name };
+        let known = twin(name);
         compare(name, ours.get(known).unwrap_or_else(|| panic!("no {name} of ours")), header);
     }
     assert!(table.len() > 15);
@@ -83,10 +93,9 @@ fn structures_are_those_that_hip_7_adds() {
 fn structures_are_those_of_hip_5() {
     let (ours, table) = (ours(), table("5.2"));
     for (name, header) in &table {
-        let own = format!("{name} of 5.2");
-        let known = match name.as_str() {
+        let own = format!("{} of 5.2", twin(name));
+        let known = match twin(name) {
             "hipDeviceProp_t" => "hipDeviceProp_tR0000",
-            "hipIpcEventHandle_t" => "hipIpcMemHandle_t",
             _ if ours.contains_key(own.as_str()) => &own,
             other => other,
         };

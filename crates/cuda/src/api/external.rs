@@ -1,9 +1,8 @@
 //! Imported memory and semaphores, by file descriptor. Other kinds of handles are refused by name.
 
-use std::sync::Arc;
-
+use capi::external::{OPAQUE_FD, TIMELINE_FD, steps};
+use capi::types::{BufferDescription, MemoryDescription, SemaphoreDescription, SemaphoreUse};
 use driver::external;
-use driver::memory::value::WordOperation;
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result};
 
@@ -12,10 +11,6 @@ use crate::api;
 use crate::api::{check_default, current, stream};
 use crate::types::{Array3DDescriptor, CUdeviceptr, Handle};
 
-/// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD`, `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD`.
-const OPAQUE_FD: u32 = 1;
-/// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD`.
-const TIMELINE_FD: u32 = 9;
 /// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE` to `CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF`, which the
 /// hardware's driver for this system does not know.
 const ELSEWHERE: std::ops::RangeInclusive<u32> = 5..=7;
@@ -25,31 +20,6 @@ const DMA_BUF: u32 = 9;
 const LAST: u32 = 10;
 /// `CUDA_EXTERNAL_MEMORY_DEDICATED`: the memory is one resource's, which makes no difference.
 const DEDICATED: u32 = 1;
-/// The flags of signals and waits, which are for NvSciSync.
-const NO_SYNC_FLAGS: u32 = 0;
-
-/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct MemoryDescription {
-    pub kind: u32,
-    pub handle: [u64; 2],
-    pub size: u64,
-    pub flags: u32,
-    pub reserved: [u32; 16],
-}
-
-/// `CUDA_EXTERNAL_MEMORY_BUFFER_DESC`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct BufferDescription {
-    pub offset: u64,
-    pub size: u64,
-    pub flags: u32,
-    pub reserved: [u32; 16],
-}
 
 /// `CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC`.
 #[repr(C)]
@@ -62,28 +32,6 @@ pub struct MipmapDescription {
     pub reserved: [u32; 16],
 }
 
-/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct SemaphoreDescription {
-    pub kind: u32,
-    pub handle: [u64; 2],
-    pub flags: u32,
-    pub reserved: [u32; 16],
-}
-
-/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS` and `CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS`: the value comes first.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct SemaphoreUse {
-    pub value: u64,
-    pub rest: [u64; 8],
-    pub flags: u32,
-    pub reserved: [u32; 16],
-}
-
 /// [`Error::InvalidValue`] for null.
 fn some(handle: Handle) -> Result<()> {
     if handle == 0 { Err(Error::InvalidValue) } else { Ok(()) }
@@ -92,36 +40,6 @@ fn some(handle: Handle) -> Result<()> {
 fn refuse(name: &'static str) -> Result<()> {
     unsupported(name);
     Err(Error::NotSupported)
-}
-
-/// The steps of a call or a node, all signals or all waits. Only a node may have none.
-pub(super) fn steps(
-    list: In<Handle>,
-    uses: In<SemaphoreUse>,
-    count: u32,
-    signal: bool,
-) -> Result<Arc<[WordOperation]>> {
-    if count == 0 {
-        return Ok(Arc::default());
-    }
-    if count > 1 << 16 {
-        return Err(Error::InvalidValue);
-    }
-    let uses = uses.list(count as usize)?;
-    let each = list.list(count as usize)?.into_iter().zip(uses).map(|(handle, asked)| {
-        if asked.flags != NO_SYNC_FLAGS {
-            return Err(Error::InvalidValue);
-        }
-        some(handle)?;
-        let semaphore = external::semaphore(handle)?;
-        let value = asked.value;
-        Ok(if signal {
-            WordOperation::Signal(semaphore, value)
-        } else {
-            WordOperation::Await(semaphore, value)
-        })
-    });
-    each.collect()
 }
 
 /// Checks all semaphores of a call and submits their signals or waits as one operation.

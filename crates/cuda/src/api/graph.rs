@@ -10,12 +10,11 @@ use driver::{Error, Result, driver};
 
 use super::capture::dependencies;
 use super::graph_node::{
-    self as node, AllocParams, BatchParams, FillParams, HostParams, KernelParams, NodeParams,
-    OldKernelParams, SemaphoreParams,
+    self as node, AllocParams, BatchParams, FillParams, HostParams, KernelParams, NodeParams, OldKernelParams,
 };
 use crate::abi::{In, Out, Text};
 use crate::api;
-use crate::types::{CUdevice, CUdeviceptr, Handle, Memcpy3D};
+use crate::types::{CUdevice, CUdeviceptr, Handle, Memcpy3D, SemaphoreParams};
 
 /// Adds a node with the work that `make` returns.
 fn add(

@@ -8,12 +8,11 @@ use driver::{Error, Result};
 
 use super::graph_node::{
     self as node, BatchParams, FillParams, HostParams, KernelParams, NodeParams, OldKernelParams,
-    SemaphoreParams,
 };
 use super::{check_default, stream};
 use crate::abi::{In, Out};
 use crate::api;
-use crate::types::{Handle, Memcpy3D};
+use crate::types::{Handle, Memcpy3D, SemaphoreParams};
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
 #[repr(C)]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::external;
 use capi::memory::{MANAGED, PINNED};
+use capi::types::{SemaphoreParams, SemaphoreUse};
 use driver::event::{self, Event};
 use driver::graph::conditional::{Conditional, Kind};
 use driver::graph::memory::{Access, Asked};
@@ -19,7 +21,6 @@ use driver::stream::{HIGHEST_PRIORITY, HostCall};
 use driver::{Error, Result, context as contexts, green};
 
 use super::copy::{described, transfer_of};
-use super::external::steps;
 use super::launch::attribute_id;
 use super::word::{MAX_BATCH, described as described_step, steps_of, used_by};
 use super::{current, launch as launches};
@@ -508,36 +509,12 @@ pub(super) fn copy_params(copying: &Copying) -> Memcpy3D {
     described(&copying.asked)
 }
 
-/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`, `CUDA_EXT_SEM_WAIT_NODE_PARAMS`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct SemaphoreParams {
-    pub list: u64,
-    pub uses: u64,
-    pub count: u32,
-}
-
 /// A node that signals external semaphores, or waits for them.
 pub(super) fn semaphores(params: &SemaphoreParams, signal: bool) -> Result<Work> {
-    let SemaphoreParams { list, uses, count } = *params;
-    let steps = steps(In::at_address(list), In::at_address(uses), count, signal)?;
-    Ok(Work::Semaphores(Box::new(Semaphores::new(steps, signal))))
+    external::node::<SemaphoreUse>(params, signal)
 }
 
 /// The parameters of a node that signals, or of one that waits.
 pub(super) fn semaphore_params(semaphores: &Semaphores, signal: bool) -> Result<SemaphoreParams> {
-    if semaphores.signals() != signal {
-        return Err(Error::InvalidValue);
-    }
-    let reported = semaphores.reported(|value| {
-        let mut words = [0; 18];
-        words[0] = value;
-        words
-    });
-    Ok(SemaphoreParams {
-        list: reported.handles.as_ptr() as u64,
-        uses: reported.parameters.as_ptr() as u64,
-        count: reported.handles.len() as u32,
-    })
+    external::node_params::<SemaphoreUse>(semaphores, signal)
 }

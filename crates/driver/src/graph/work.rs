@@ -163,8 +163,8 @@ pub struct Semaphores {
 pub struct Reported {
     /// The handles.
     pub handles: Vec<Handle>,
-    /// The parameters of each, in the layout of the program's interface.
-    pub parameters: Vec<[u64; 18]>,
+    /// The words of the parameters of each, in the layout of the program's interface.
+    pub parameters: Vec<u64>,
 }
 
 impl Semaphores {
@@ -183,17 +183,18 @@ impl Semaphores {
         self.steps.len()
     }
 
-    /// What queries report, with each value in the layout of the program's interface. It is valid until the
-    /// node is changed or destroyed.
-    pub fn reported(&self, describe: impl Fn(u64) -> [u64; 18]) -> &Reported {
+    /// What queries report: parameters of so many words, the value first, as in the program's interface. It
+    /// is valid until the node is changed or destroyed.
+    pub fn reported(&self, words: usize) -> &Reported {
         self.reported.get_or_init(|| {
-            let uses = self.steps.iter().filter_map(|step| match step {
-                WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) => {
-                    Some((semaphore.handle(), describe(*value)))
+            let (mut handles, mut parameters) = (Vec::new(), Vec::new());
+            for step in self.steps.iter() {
+                if let WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) = step
+                {
+                    handles.push(semaphore.handle());
+                    parameters.extend((0..words).map(|word| if word == 0 { *value } else { 0 }));
                 }
-                _ => None,
-            });
-            let (handles, parameters) = uses.unzip();
+            }
             Arc::new(Reported { handles, parameters })
         })
     }

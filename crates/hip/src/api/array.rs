@@ -59,8 +59,8 @@ fn checked(d: Array3DDescriptor) -> Result<Descriptor> {
     Ok(d.into())
 }
 
-fn described(format: In<ChannelFormat>, extent: Extent, flags: u32) -> Result<Descriptor> {
-    let (format, channels) = format.get()?.channels()?;
+pub(super) fn described(format: ChannelFormat, extent: Extent, flags: u32) -> Result<Descriptor> {
+    let (format, channels) = format.channels()?;
     let Extent { width, height, depth } = extent;
     checked(Array3DDescriptor { width, height, depth, format, channels, flags })
 }
@@ -125,14 +125,14 @@ api! {
         out: Out<Handle>, format: In<ChannelFormat>, width: usize, height: usize, flags: u32,
     ) {
         out.required()?;
-        create(out, described(format, Extent { width, height, depth: 0 }, flags)?)
+        create(out, described(format.get()?, Extent { width, height, depth: 0 }, flags)?)
     }
 
     Context Unsafe fn hipMalloc3DArray(
         out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, flags: u32,
     ) {
         out.required()?;
-        create(out, described(format, extent, flags)?)
+        create(out, described(format.get()?, extent, flags)?)
     }
 
     Context Unsafe fn hipFreeArray(handle: Handle) {
@@ -176,7 +176,7 @@ api! {
         out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, levels: u32, flags: u32,
     ) {
         out.required()?;
-        create_mipmap(out, described(format, extent, flags)?, levels)
+        create_mipmap(out, described(format.get()?, extent, flags)?, levels)
     }
 
     Context Unsafe fn hipMipmappedArrayCreate(

@@ -43,9 +43,19 @@ api! {
         current::set_device(ordinal)
     }
 
-    /// The list of preferred devices has no effect.
-    Device Legal fn hipSetValidDevices(_list: In<i32>, _length: i32) {
-        Err(Error::NotSupported)
+    /// The first device of the list becomes the thread's, unless the thread has called hipSetDevice.
+    Device Legal fn hipSetValidDevices(list: In<i32>, length: i32) {
+        if length == 0 {
+            return Ok(());
+        }
+        let devices = &current::driver()?.devices;
+        let length = usize::try_from(length).ok().filter(|n| !list.is_null() && *n <= devices.len());
+        let list = list.list(length.ok_or(Error::InvalidValue)?)?;
+        list.iter().copied().try_for_each(exists)?;
+        match list.first() {
+            Some(first) => current::prefer_device(*first),
+            None => Ok(()),
+        }
     }
 
     Device Legal fn hipDeviceGet(out: Out<i32>, ordinal: i32) {

@@ -43,7 +43,7 @@ fn update_result(outcome: Outcome) -> u32 {
 }
 
 /// An executable graph, and a check that it has a node of a kind.
-fn exec_with(handle: Handle, of: Handle, is: impl FnOnce(&Work) -> bool) -> Result<Arc<Exec>> {
+pub(super) fn exec_with(handle: Handle, of: Handle, is: impl FnOnce(&Work) -> bool) -> Result<Arc<Exec>> {
     let exec = exec::get(handle)?;
     exec.with_work(of, |work| if is(work) { Ok(()) } else { Err(driver::Error::InvalidValue) })?;
     Ok(exec)
@@ -224,19 +224,6 @@ api! {
     Context Legal fn hipGraphExecEventWaitNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Wait(_)))?;
         Ok(exec.set_work(Rules::Hip, of, node::wait(event)?)?)
-    }
-
-    /// No node of a HIP program has external semaphores.
-    Device Legal fn hipGraphExecExternalSemaphoresSignalNodeSetParams(
-        _handle: Handle, _of: Handle, _params: u64,
-    ) {
-        Err(Error::InvalidValue)
-    }
-
-    Device Legal fn hipGraphExecExternalSemaphoresWaitNodeSetParams(
-        _handle: Handle, _of: Handle, _params: u64,
-    ) {
-        Err(Error::InvalidValue)
     }
 
     Context Legal fn hipGraphExecBatchMemOpNodeSetParams(

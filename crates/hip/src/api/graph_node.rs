@@ -14,7 +14,7 @@ use crate::types::{
 use crate::{Error, Result, api};
 
 /// Adds a node with the work that `make` returns.
-fn add(
+pub(super) fn add(
     out: Out<Handle>,
     graph: Handle,
     nodes: In<Handle>,
@@ -164,19 +164,6 @@ api! {
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<BatchNodeParams>,
     ) {
         add(out, graph, nodes, count, |_| node::batch(&params.get()?))
-    }
-
-    /// There are no external semaphores; any handle is an invalid value.
-    Context Legal fn hipGraphAddExternalSemaphoresSignalNode(
-        _out: Out<Handle>, _graph: Handle, _nodes: In<Handle>, _count: usize, _params: u64,
-    ) {
-        Err(Error::InvalidValue)
-    }
-
-    Context Legal fn hipGraphAddExternalSemaphoresWaitNode(
-        _out: Out<Handle>, _graph: Handle, _nodes: In<Handle>, _count: usize, _params: u64,
-    ) {
-        Err(Error::InvalidValue)
     }
 
     Context Legal fn hipGraphAddNode(
@@ -385,23 +372,6 @@ api! {
     Context Legal fn hipGraphBatchMemOpNodeSetParams(handle: Handle, params: In<BatchNodeParams>) {
         expect!(handle, Batch);
         Ok(graph::set_work(handle, node::batch(&params.get()?)?)?)
-    }
-
-    /// No node of a HIP program has external semaphores.
-    Device Legal fn hipGraphExternalSemaphoresSignalNodeGetParams(_handle: Handle, _params: u64) {
-        Err(Error::InvalidValue)
-    }
-
-    Device Legal fn hipGraphExternalSemaphoresSignalNodeSetParams(_handle: Handle, _params: u64) {
-        Err(Error::InvalidValue)
-    }
-
-    Device Legal fn hipGraphExternalSemaphoresWaitNodeGetParams(_handle: Handle, _params: u64) {
-        Err(Error::InvalidValue)
-    }
-
-    Device Legal fn hipGraphExternalSemaphoresWaitNodeSetParams(_handle: Handle, _params: u64) {
-        Err(Error::InvalidValue)
     }
 
     Context Legal fn hipGraphNodeSetParams(handle: Handle, params: In<NodeParams>) {

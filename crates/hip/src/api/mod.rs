@@ -19,6 +19,7 @@ mod graph;
 mod graph_exec;
 mod graph_node;
 mod graph_params;
+mod graph_semaphore;
 mod init;
 mod ipc;
 mod launch;
@@ -61,6 +62,7 @@ pub use function::*;
 pub use graph::*;
 pub use graph_exec::*;
 pub use graph_node::*;
+pub use graph_semaphore::*;
 pub use init::*;
 pub use ipc::*;
 pub use launch::*;
@@ -89,6 +91,6 @@ pub use tools::*;
 
 capi::captures! {
     address array attribute batch capture context copy device error event external fill function graph
-    graph_exec graph_node init ipc launch launch_config library link managed memory module occupancy peer
-    pointer pool properties rect register stream symbol texture texture_reference tools
+    graph_exec graph_node graph_semaphore init ipc launch launch_config library link managed memory module
+    occupancy peer pointer pool properties rect register stream symbol texture texture_reference tools
 }

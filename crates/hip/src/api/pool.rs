@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use capi::memory::{PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute};
-use capi::types::{AccessDesc, MemLocation, PoolProps};
+use capi::memory::{
+    FILE_DESCRIPTOR, PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute,
+};
+use capi::types::{AccessDesc, IpcHandle, MemLocation, PoolProps};
 use driver::device::Device;
 use driver::memory::managed::{DEVICE, Location};
-use driver::memory::pool;
+use driver::memory::{pool, pool_share};
 use driver::stream::Stream;
 
 use crate::abi::{In, Out};
@@ -165,35 +167,47 @@ api! {
         Ok(())
     }
 
-    /// No pool can be shared with other processes.
+    /// Only pools that were created for this kind of handle have one.
     Device Legal fn hipMemPoolExportToShareableHandle(
-        out: Out<u64>, handle: Handle, _kind: u32, _flags: u32,
+        out: Out<i32>, handle: Handle, kind: u32, flags: u32,
     ) {
-        out.required()?;
-        pool::get(handle)?;
-        Err(Error::InvalidValue)
+        if out.is_null() || handle == 0 || flags != 0 || kind != FILE_DESCRIPTOR {
+            return Err(Error::InvalidValue);
+        }
+        out.set(pool_share::export(handle)?);
+        Ok(())
     }
 
+    /// The API passes the descriptor in a pointer argument.
     Device Legal fn hipMemPoolImportFromShareableHandle(
         out: Out<Handle>, shared: u64, kind: u32, flags: u32,
     ) {
         if out.is_null() || shared == 0 || flags != 0 || kind == 0 {
             return Err(Error::InvalidValue);
         }
-        Err(Error::NotSupported)
+        if kind != FILE_DESCRIPTOR {
+            return Err(Error::NotSupported);
+        }
+        // AMD's runtime reads the descriptor from the low half.
+        out.set(pool_share::import(shared as u32 as i32).map_err(|_| Error::OutOfMemory)?);
+        Ok(())
     }
 
-    Device Legal fn hipMemPoolExportPointer(out: Out<u64>, address: u64) {
+    Device Legal fn hipMemPoolExportPointer(out: Out<IpcHandle>, address: u64) {
         if out.is_null() || address == 0 {
             return Err(Error::InvalidValue);
         }
-        Err(Error::NotSupported)
+        let name = pool_share::export_pointer(address).map_err(|_| Error::OutOfMemory)?;
+        out.set(IpcHandle { name });
+        Ok(())
     }
 
-    Device Legal fn hipMemPoolImportPointer(out: Out<u64>, handle: Handle, data: u64) {
-        if out.is_null() || handle == 0 || data == 0 {
+    Device Legal fn hipMemPoolImportPointer(out: Out<u64>, handle: Handle, data: In<IpcHandle>) {
+        if out.is_null() || handle == 0 || data.is_null() {
             return Err(Error::InvalidValue);
         }
-        Err(Error::NotSupported)
+        pool::get(handle)?;
+        out.set(pool_share::import_pointer(handle, &data.get()?.name).map_err(|_| Error::OutOfMemory)?);
+        Ok(())
     }
 }
