@@ -156,11 +156,14 @@ impl Batch {
 pub struct Semaphores {
     steps: Arc<[WordOperation]>,
     signals: bool,
-    reported: OnceLock<Arc<Reported>>,
+    /// In each layout that was asked for: HIP 5 has shorter parameters than CUDA and later HIP.
+    reported: [OnceLock<Arc<Reported>>; 2],
 }
 
 /// What queries report about a node of semaphores.
 pub struct Reported {
+    /// The words of one semaphore's parameters.
+    words: usize,
     /// The handles.
     pub handles: Vec<Handle>,
     /// The words of the parameters of each, in the layout of the program's interface.
@@ -170,7 +173,7 @@ pub struct Reported {
 impl Semaphores {
     /// A node of these steps: all of them signals, or all of them waits. There may be none.
     pub fn new(steps: Arc<[WordOperation]>, signals: bool) -> Self {
-        Semaphores { steps, signals, reported: OnceLock::new() }
+        Semaphores { steps, signals, reported: Default::default() }
     }
 
     /// Whether it signals.
@@ -186,7 +189,7 @@ impl Semaphores {
     /// What queries report: parameters of so many words, the value first, as in the program's interface. It
     /// is valid until the node is changed or destroyed.
     pub fn reported(&self, words: usize) -> &Reported {
-        self.reported.get_or_init(|| {
+        let report = || {
             let (mut handles, mut parameters) = (Vec::new(), Vec::new());
             for step in self.steps.iter() {
                 if let WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) = step
@@ -195,8 +198,11 @@ impl Semaphores {
                     parameters.extend((0..words).map(|word| if word == 0 { *value } else { 0 }));
                 }
             }
-            Arc::new(Reported { handles, parameters })
-        })
+            Arc::new(Reported { words, handles, parameters })
+        };
+        let [first, other] = &self.reported;
+        let first = first.get_or_init(report);
+        if first.words == words { first } else { other.get_or_init(report) }
     }
 }
 
