@@ -295,6 +295,8 @@ fn main() {
     text_table(&mut out, &folder, "foreign", 2, 1);
     text_table(&mut out, &folder, "prefixes", 2, 1);
     text_table(&mut out, &folder, "build", 4, 2);
+    text_table(&mut out, &folder, "qualified", 5, 1);
+    text_table(&mut out, &folder, "ptx", 2, 1);
     text_table(&mut out, &folder, "packed", 5, 1);
     let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("tables.rs");
     fs::write(&target, out).unwrap_or_else(|error| panic!("{}: {error}", target.display()));

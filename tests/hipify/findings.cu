@@ -18,8 +18,11 @@ texture<float> t; void draw(int texture);
 // FINDING: unsupported __ldcv
 // CHECK: __device__ int d(int *x) { return __ldcv(x) + o.__ldcv(x); }
 __device__ int d(int *x) { return __ldcv(x) + o.__ldcv(x); }
-// CHECK: int e(int *x) { return __ldcv(x); }
-int e(int *x) { return __ldcv(x); }
+// CHECK: int e(int x) { return umin(x, o.__ldcv(x)); }
+int e(int x) { return umin(x, o.__ldcv(x)); }
+// FINDING: unsupported __ldcv
+// CHECK: OWN_DEVICE int f(int *x) { return __ldcv(x); }
+OWN_DEVICE int f(int *x) { return __ldcv(x); }
 // The v1 interface of cuBLAS has no counterpart unless the header gives the names to v2.
 #include <cublas.h>
 // FINDING: v2-only cublasCaxpy

@@ -36,8 +36,8 @@ impl BuildFile {
 
     fn is_word(self, byte: u8) -> bool {
         byte.is_ascii_alphanumeric()
-            || matches!(byte, b'_' | b':' | b'.' | b'/' | b'-')
-            || self == BuildFile::Make && matches!(byte, b'=' | b'+')
+            || matches!(byte, b'_' | b':' | b'.' | b'/' | b'-' | b'=')
+            || self == BuildFile::Make && byte == b'+'
     }
 }
 
@@ -58,23 +58,36 @@ pub fn translate(text: &[u8], kind: BuildFile) -> BuildTranslation {
     let mut edits = Edits::default();
     let mut diagnostics = Vec::new();
     let mut translated = 0;
-    // The command that CMake arguments belong to.
-    let mut command = String::new();
+    // The command that CMake arguments belong to, and whether one of them is CUDA's compiler.
+    let (mut command, mut of_compiler) = (String::new(), false);
+    let mut before = "";
+    let for_cuda = [&b"nvcc"[..], b"cuda"].iter().any(|word| contains(text, word));
     for word in words(text, kind) {
+        // A definition on a command line: `-DCMAKE_CUDA_STANDARD=17`.
+        let word = definition(text, &word).unwrap_or(word);
         let Some(name) = text.get(word.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
             continue;
         };
         let follows = text.get(word.end..).unwrap_or(&[]);
         if kind == BuildFile::CMake && follows.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'(') {
-            command = name.to_ascii_lowercase();
+            (command, of_compiler) = (name.to_ascii_lowercase(), false);
         }
-        let (to, advice) = match kind {
-            BuildFile::CMake => cmake(&command, name, first_argument(text, word.start), follows),
-            BuildFile::Make => None,
-        }
-        .or_else(|| make_variable(kind, text, &word, name))
-        .or_else(|| table::build_word(kind.key(), name))
-        .unwrap_or_default();
+        of_compiler |= matches!(name, "CMAKE_CUDA_COMPILER_ID" | "CMAKE_HIP_COMPILER_ID");
+        let own = match (kind, name) {
+            // Other programs have such an option.
+            (_, "-G") if !for_cuda || is_cmake(before) => Some(("", "")),
+            (_, "cu") if matches!(before, "-x" | "--x") => Some(("hip", "")),
+            (BuildFile::CMake, "NVIDIA") if of_compiler => {
+                Some(("", "AMD's compiler is Clang here, and takes other options"))
+            }
+            (BuildFile::CMake, _) => cmake(&command, name, first_argument(text, word.start), follows),
+            (BuildFile::Make, _) => None,
+        };
+        before = name;
+        let (to, advice) = own
+            .or_else(|| compiler_path(kind, text, &word, name))
+            .or_else(|| table::build_word(kind.key(), name))
+            .unwrap_or_default();
         if !to.is_empty() {
             edits.replace(word.clone(), to);
             translated += 1;
@@ -111,8 +124,9 @@ fn words(text: &[u8], kind: BuildFile) -> Vec<Range<usize>> {
                 .unwrap_or(text.len() - at);
         } else if kind.is_word(byte) {
             let rest = text.get(at..).unwrap_or(&[]);
-            // `CC=nvcc` is two words, `-rdc=true` is one.
-            let ends = |b: &u8| !kind.is_word(*b) || *b == b'=' && byte != b'-';
+            // `CC=nvcc` and `-DCC=nvcc` are two words, `-rdc=true` is one.
+            let option = byte == b'-' && !rest.starts_with(b"-D");
+            let ends = |b: &u8| !kind.is_word(*b) || *b == b'=' && !option;
             let length = rest.iter().position(ends).unwrap_or(rest.len()).max(1);
             words.push(at..at + length);
             at += length;
@@ -121,6 +135,24 @@ fn words(text: &[u8], kind: BuildFile) -> Vec<Range<usize>> {
         }
     }
     words
+}
+
+/// Whether a text contains a word, in capitals or not.
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+/// Whether a word of a command line is CMake.
+fn is_cmake(word: &str) -> bool {
+    word.rsplit('/').next() == Some("cmake") || word == "CMAKE_COMMAND"
+}
+
+/// The name in a definition on a command line.
+fn definition(text: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+    let name = text.get(word.clone())?.strip_prefix(b"-D")?;
+    // Its type may follow: `-DCMAKE_CUDA_COMPILER:PATH=nvcc`.
+    let length = name.iter().position(|byte| *byte == b':').unwrap_or(name.len());
+    Some(word.start + 2..word.start + 2 + length)
 }
 
 /// Whether a word comes right after a command's parenthesis.
@@ -155,18 +187,23 @@ fn cmake(command: &str, name: &str, first: bool, follows: &[u8]) -> Option<(&'st
     }
 }
 
-/// In makefiles, `nvcc` at the end of a path or a variable's value is the compiler.
-fn make_variable(
+/// `nvcc` at the end of a path is the compiler.
+fn compiler_path(
     kind: BuildFile,
     text: &[u8],
     word: &Range<usize>,
     name: &str,
 ) -> Option<(&'static str, &'static str)> {
-    let path = kind == BuildFile::Make && name.ends_with("/nvcc");
+    if !name.ends_with("/nvcc") {
+        return None;
+    }
     let part = word.start.checked_sub(1).and_then(|before| text.get(before)) == Some(&b')');
-    path.then_some(match part {
+    match (kind, part) {
+        (BuildFile::CMake, _) => table::build_word(kind.key(), "nvcc"),
         // `$(CUDA)/bin/nvcc`
-        true => ("", "write $(ROCM_PATH)/bin/hipcc, or hipcc"),
-        false => ("hipcc", "ROCm is installed in /opt/rocm: its bin folder must be in PATH"),
-    })
+        (BuildFile::Make, true) => Some(("", "write $(ROCM_PATH)/bin/hipcc, or hipcc")),
+        (BuildFile::Make, false) => {
+            Some(("hipcc", "ROCm is installed in /opt/rocm: its bin folder must be in PATH"))
+        }
+    }
 }

@@ -41,6 +41,8 @@ pub enum Reason {
     Supplied,
     /// HIP's headers define the function, too.
     Redefined,
+    /// The text has PTX instructions, which only NVIDIA's devices have.
+    InlinePtx,
     /// A word of a build file needs a decision.
     Build,
     /// A launch could not be parsed and is left unchanged.

@@ -44,6 +44,10 @@ pub use project::Project;
 pub use stats::{Counter, Format, Statistics, print_totals};
 pub use translate::{TooLong, Translation, translate};
 
-/// Versions between which the tables know names: CUDA, cuDNN, HIP.
-pub const VERSIONS: [(&str, &str, &str); 3] =
-    [("CUDA Toolkit", "7.0", "13.5"), ("cuDNN", "7.0.5", "9.5.0"), ("ROCm HIP", "5.0.0", "7.2.0")];
+/// Versions between which the tables know names: CUDA, cuDNN, HIP, and of HIP the runtime.
+pub const VERSIONS: [(&str, &str, &str); 4] = [
+    ("CUDA Toolkit", "7.0", "13.5"),
+    ("cuDNN", "7.0.5", "9.5.0"),
+    ("ROCm HIP", "5.0.0", "7.2.0"),
+    ("HIP runtime", "5.0.0", "7.14.0"),
+];

@@ -16,8 +16,10 @@ pub struct Rocm {
 impl Rocm {
     /// The oldest release whose names the tables tell apart from those of later ones.
     pub const OLDEST: Rocm = Rocm::new(5, 0);
-    /// The newest release that the tables cover.
+    /// The newest release that all tables cover, and the default.
     pub const NEWEST: Rocm = Rocm::new(7, 2);
+    /// The newest release whose additions to the runtime the tables have.
+    pub const LAST: Rocm = Rocm::new(7, 14);
 
     /// The release `major.minor`.
     pub const fn new(major: u8, minor: u8) -> Self {
@@ -48,7 +50,7 @@ impl fmt::Display for Rocm {
 #[error(
     "'{0}' is no release of ROCm from {oldest} to {newest}: write for example '6.3'",
     oldest = Rocm::OLDEST,
-    newest = Rocm::NEWEST
+    newest = Rocm::LAST
 )]
 pub struct UnknownRocm(String);
 
@@ -60,7 +62,7 @@ impl FromStr for Rocm {
         parts
             .filter(|parts| parts.len() <= 3)
             .map(|parts| Rocm::new(parts.first().copied().unwrap_or(0), parts.get(1).copied().unwrap_or(0)))
-            .filter(|release| (Rocm::OLDEST..=Rocm::NEWEST).contains(release))
+            .filter(|release| (Rocm::OLDEST..=Rocm::LAST).contains(release))
             .ok_or_else(|| UnknownRocm(text.into()))
     }
 }

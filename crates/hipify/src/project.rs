@@ -22,7 +22,7 @@ impl Project {
         if u32::try_from(text.len()).is_ok() {
             let survey = survey::survey(&Source::new(text));
             // Definitions that a translation inserted come with a macro. Every file that needs them has them.
-            let lacking = |name: &&String| supplied::has(name);
+            let lacking = |name: &&String| supplied::has(name) || table::lacks_device_function(name);
             let own_lacking = survey.functions.symmetric_difference(&survey.macros).filter(lacking);
             self.names.extend(own_lacking.cloned());
             let own = survey.own_names();

@@ -86,7 +86,8 @@ pub(crate) fn call(source: &Source<'_>, name: usize) -> Option<Call> {
     if let Some(before) = name.checked_sub(1).filter(|before| source.together(*before, name)) {
         let keyword =
             matches!(source.bytes(before), b"return" | b"else" | b"do" | b"throw" | b"co_return" | b"case");
-        let named = source.kind_is(before, TokenKind::Identifier) && !keyword;
+        let named =
+            source.kind_is(before, TokenKind::Identifier) && !keyword && !source.is_macro_name(before);
         if named || source.is(before, b'.') || source.kind_is(before, TokenKind::Arrow) {
             return None;
         }

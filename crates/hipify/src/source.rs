@@ -125,6 +125,12 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Whether the token is the name of a macro that a directive defines.
+    pub fn is_macro_name(&self, at: usize) -> bool {
+        let defines = self.tokens.get(at).is_some_and(|token| token.directive != 0);
+        defines && self.directive(at).start + 2 == at && self.is_word(at - 1, "define")
+    }
+
     /// The token after the template arguments opened by the `<` at `at`, if they parse as such.
     pub fn after_template(&self, at: usize, end: usize) -> Option<usize> {
         /// Longer lists are taken for comparisons.

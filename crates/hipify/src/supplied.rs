@@ -16,6 +16,8 @@ pub fn text<'n>(names: impl Iterator<Item = &'n str>) -> String {
     for name in names {
         if let Some(definition) = packed::definition(name).or_else(|| access(name)) {
             out += &format!("#ifndef {name}\n#define {name} {name}\n{definition}#endif\n");
+        } else if let Some((parameter, value)) = expansion(name) {
+            out += &format!("#ifndef {name}\n#define {name}({parameter}) {value}\n#endif\n");
         }
     }
     out + "#endif\n"
@@ -23,7 +25,7 @@ pub fn text<'n>(names: impl Iterator<Item = &'n str>) -> String {
 
 /// Whether a translation defines this function.
 pub fn has(name: &str) -> bool {
-    packed::is_defined(name) || access(name).is_some()
+    packed::is_defined(name) || access(name).is_some() || expansion(name).is_some()
 }
 
 /// The definition of a load or store with a hint for caches, without the hint: HIP's compiler has one for
@@ -35,6 +37,15 @@ fn access(name: &str) -> Option<String> {
             Some(format!("{} void {name}(T *p, V v) {{ *p = v; }}\n", template("class T, class V")))
         }
         "__ldlu" => Some(format!("{} T {name}(const T *p) {{ return *p; }}\n", template("class T"))),
+        _ => None,
+    }
+}
+
+/// The parameter of a macro for the host, and what it becomes.
+fn expansion(name: &str) -> Option<(&'static str, &'static str)> {
+    match name {
+        // hipCUB has CubDebug only.
+        "CubDebugExit" => Some(("e", "if (HipcubDebug((e))) { exit(1); }")),
         _ => None,
     }
 }

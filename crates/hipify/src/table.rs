@@ -462,22 +462,67 @@ pub(crate) fn hint(name: &str) -> Option<&'static str> {
 
 /// The row for a word of a build file: what takes its place, and what to do.
 pub(crate) fn build_word(kind: &str, word: &str) -> Option<(&'static str, &'static str)> {
-    BUILD
-        .iter()
-        .filter(|[pattern, of, ..]| {
-            *of == kind
-                && match pattern.strip_suffix('*') {
-                    Some(prefix) => word.starts_with(prefix),
-                    None => *pattern == word,
-                }
-        })
-        .max_by_key(|[pattern, ..]| pattern.len())
-        .map(|[_, _, to, advice]| (*to, *advice))
+    let row = |kind: &str, word: &str| {
+        BUILD
+            .iter()
+            .filter(|[pattern, of, ..]| {
+                *of == kind
+                    && match pattern.strip_suffix('*') {
+                        Some(prefix) => word.starts_with(prefix),
+                        None => *pattern == word,
+                    }
+            })
+            .max_by_key(|[pattern, ..]| pattern.len())
+            .map(|[_, _, to, advice]| (*to, *advice))
+    };
+    // CMake files have the options of makefiles, and both have programs.
+    row(kind, word)
+        .or_else(|| if word.starts_with('-') { row("make", word) } else { None })
+        .or_else(|| row("tool", word.rsplit('/').next().unwrap_or(word)))
 }
 
 /// Advice about an NVIDIA header that is in no table.
 pub(crate) fn foreign_header(path: &str) -> Option<&'static str> {
     fitting(&FOREIGN, path)
+}
+
+/// Whether a name is that of a function for devices that no release of HIP has.
+pub(crate) fn lacks_device_function(text: &str) -> bool {
+    name(text).is_some_and(|entry| entry.kind == Kind::DeviceFunction && entry.flags.has(Flags::NO_HIP))
+}
+
+/// A qualified name of a library of NVIDIA's.
+pub(crate) struct Foreign {
+    /// The include without which the name is another's, or its start; empty if it is CUDA's anyway.
+    pub header: &'static str,
+    /// The first release of ROCm that has it.
+    pub since: Option<Rocm>,
+    /// What takes the place of its namespace, or of a directive that uses this one; empty if HIP lacks it.
+    pub space: &'static str,
+    /// What to do without a counterpart.
+    pub advice: &'static str,
+}
+
+/// The row for a name with all its qualifiers.
+pub(crate) fn foreign_name(path: &str) -> Option<Foreign> {
+    QUALIFIED
+        .iter()
+        .filter(|[pattern, ..]| match pattern.strip_suffix('*') {
+            Some(prefix) => path.starts_with(prefix),
+            None => *pattern == path,
+        })
+        .max_by_key(|[pattern, ..]| pattern.len())
+        .map(|[_, header, since, space, advice]| Foreign { header, since: Rocm::read(since), space, advice })
+}
+
+/// Whether a namespace begins the name of a row in `data/qualified.tsv`.
+pub(crate) fn is_foreign_space(name: &str) -> bool {
+    QUALIFIED.iter().any(|[pattern, ..]| pattern.split("::").next() == Some(name))
+}
+
+/// What to write instead of a word of PTX: an instruction or a register.
+pub(crate) fn ptx(word: &str) -> Option<&'static str> {
+    fitting(&PTX, word)
 }
 
 /// The likely owner of a name that is in no table, judged by its prefix.

@@ -1,6 +1,7 @@
 //! The passes over a text, in order.
 
 mod calls;
+mod foreign;
 mod names;
 
 use std::collections::BTreeSet;
@@ -54,6 +55,7 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
         masks: mask::survey(&source),
         types: signature::survey(&source),
         asks_pass: None,
+        spaces: foreign::survey(&source, &directives),
         guarded: BTreeSet::new(),
         supplied: Vec::new(),
         included: Included::default(),
@@ -84,6 +86,8 @@ struct Translator<'t, 'a> {
     /// The last directive that names the macro of the device pass, with whether it only asks whether the
     /// macro is defined.
     asks_pass: Option<(u32, bool)>,
+    /// The namespaces of NVIDIA's libraries, under the names that the text gives them.
+    spaces: foreign::Spaces,
     /// The macros that were reported as missing.
     guarded: BTreeSet<&'static str>,
     /// The uses of functions that the translation defines, in order.

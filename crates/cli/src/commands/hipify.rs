@@ -16,6 +16,7 @@ use crate::files;
 use project::Project;
 
 mod project;
+mod tree;
 
 /// Translate CUDA sources to HIP
 ///
@@ -397,6 +398,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     let compiler = args.ignored.compiler.iter().filter_map(|option| option.strip_prefix("-I"));
     let folders: Vec<PathBuf> = args.include.iter().cloned().chain(compiler.map(PathBuf::from)).collect();
+    for (header, why) in project.outside() {
+        eprintln!("anywarp: {} {why}", header.display());
+    }
     project.reach(&files, &folders);
     project.read_names();
     files.extend(project.files());

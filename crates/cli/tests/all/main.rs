@@ -15,6 +15,7 @@ mod layers;
 mod port;
 mod prof;
 mod programs;
+mod projects;
 mod run;
 mod runtime_header;
 mod smi;

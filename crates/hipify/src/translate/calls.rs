@@ -10,25 +10,36 @@ use crate::supplied;
 use crate::table::{self, Api, Entry, Flags};
 use crate::token::TokenKind;
 
+/// How names begin that C libraries for the host have as well.
+const C_LIBRARY: &[&str] = &["__finite", "__isinf", "__isnan", "__signbit"];
+
 impl Translator<'_, '_> {
     /// Device functions keep their names; those that HIP lacks are reported where they are called.
     pub(super) fn device_function(&mut self, at: usize, entry: &'static Entry, in_device: bool) {
-        let source = self.source;
+        let (source, name) = (self.source, entry.cuda);
         let follows = at > 0 && source.together(at - 1, at);
         let member = follows && (source.is(at - 1, b'.') || source.kind_is(at - 1, TokenKind::Arrow));
         let declared = follows
             && source.kind_is(at - 1, TokenKind::Identifier)
             && !source.is_word(at - 1, "return")
-            && !source.is_word(at - 1, "else");
+            && !source.is_word(at - 1, "else")
+            && !source.is_macro_name(at - 1);
         // Only CUDA has the names that HIP names otherwise, or whose arguments change: they need no context,
         // which a macro does not have.
         let distinct =
             !table::rules(entry.cuda).is_empty() || !entry.hip.is_empty() && entry.hip != entry.cuda;
         let lacking = entry.unsupported(self.target(), self.rocm());
         let is_supplied = lacking && supplied::has(entry.cuda);
+        // Two underscores make a name the compiler's, and only CUDA's has these: functions may be for devices
+        // by a macro of the project's.
+        let compilers = lacking
+            && !is_supplied
+            && self.survey.is_cuda
+            && name.starts_with("__")
+            && !C_LIBRARY.iter().any(|start| name.starts_with(start));
         // Only device code calls these, so a macro that does is for it.
         let in_macro = is_supplied && source.token(at).is_some_and(|token| token.directive != 0);
-        if !in_device && !distinct && !in_macro
+        if !in_device && !distinct && !compilers && !in_macro
             || member
             || declared
             || !source.is(at + 1, b'(')
@@ -44,12 +55,14 @@ impl Translator<'_, '_> {
             }
             return;
         }
+        if lacking && self.options.project.owns(name) {
+            return;
+        }
         self.count(entry, entry.cuda);
         let Some(offset) = source.token(at).map(|token| token.start as usize) else { return };
         if lacking {
             return self.unsupported(offset, entry.cuda, &format!("'{}'", entry.cuda), entry);
         }
-        let name = entry.cuda;
         if signature::returns_lanes(name) {
             self.narrow_lanes(at, name);
         }

@@ -5,6 +5,7 @@ use crate::diagnostic::Reason;
 use crate::options::Target;
 use crate::rules;
 use crate::source::Source;
+use crate::supplied;
 use crate::table::{self, Api, Entry, Flags, Kind, Presence};
 use crate::token::TokenKind;
 
@@ -26,6 +27,8 @@ const VERSIONS: &[&str] = &[
 impl Translator<'_, '_> {
     pub(super) fn identifier(&mut self, at: usize, in_device: bool) {
         let Some(name) = self.source.name(at) else { return };
+        self.foreign_name(at, &name);
+        self.assembly(at, &name);
         if name == DEVICE_PASS {
             return self.device_pass(at);
         }
@@ -144,7 +147,9 @@ impl Translator<'_, '_> {
             return;
         }
         if let Some(before) = at.checked_sub(1).filter(|before| source.together(*before, at)) {
-            let named = source.kind_is(before, TokenKind::Identifier) && !rules::is_statement(source, before);
+            let named = source.kind_is(before, TokenKind::Identifier)
+                && !rules::is_statement(source, before)
+                && !source.is_macro_name(before);
             let member = source.is(before, b'.')
                 || matches!(source.token(before).map(|t| t.kind), Some(TokenKind::Arrow | TokenKind::Scope));
             if named || member {
@@ -218,6 +223,14 @@ impl Translator<'_, '_> {
             return false;
         }
         if entry.unsupported(self.target(), self.rocm()) {
+            if supplied::has(name) {
+                // The text's own definition, or that of a header of the project.
+                if self.source.is(at + 1, b'(') && !self.survey.owns(name) && !self.options.project.owns(name)
+                {
+                    self.supplied.push((at, entry.cuda));
+                }
+                return false;
+            }
             self.unsupported(offset, name, &format!("'{name}'"), entry);
             return false;
         }

@@ -1,37 +1,41 @@
 //! Checks the consistency of the tables in `data/`, and the counts in `docs/hipify.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use hipify::table::{Flags, Kind, Table, all};
+use hipify::table::{Entry, Flags, Kind, Presence, Table, all};
 use hipify::{Options, Rocm, Target, translate};
 
-/// For each table: names, names with a counterpart in HIP, experimental ones among these, and names without a
-/// counterpart.
-fn counts() -> BTreeMap<Table, [usize; 3]> {
-    let mut counts: BTreeMap<Table, [usize; 3]> = BTreeMap::new();
+/// For each table: names with a counterpart in HIP, experimental ones among these, names with one in later
+/// releases only, and names without.
+fn counts() -> BTreeMap<Table, [usize; 4]> {
+    let mut counts: BTreeMap<Table, [usize; 4]> = BTreeMap::new();
     for entry in all() {
-        let [mapped, unsupported, experimental] = counts.entry(entry.table).or_default();
-        if entry.unsupported(Target::Hip, Rocm::NEWEST) {
-            *unsupported += 1;
-        } else {
-            *mapped += 1;
-            *experimental += usize::from(entry.flags.has(Flags::EXPERIMENTAL));
+        let [mapped, experimental, later, unsupported] = counts.entry(entry.table).or_default();
+        match entry.presence(Target::Hip, Rocm::NEWEST) {
+            Presence::Here => {
+                *mapped += 1;
+                *experimental += usize::from(entry.flags.has(Flags::EXPERIMENTAL));
+            }
+            Presence::Since(_) => *later += 1,
+            Presence::Never => *unsupported += 1,
         }
     }
     counts
 }
 
 fn documented() -> String {
-    let mut out = String::from(
-        "| | names | with a counterpart in HIP | of these experimental | without |\n|---|---:|---:|---:|---:|\n",
+    let mut out = format!(
+        "| | names | with a counterpart in HIP {} | of these experimental | in later releases | without |\n\
+         |---|---:|---:|---:|---:|---:|\n",
+        Rocm::NEWEST
     );
-    let mut sum = [0; 3];
+    let mut sum = [0; 4];
     let counts = counts();
-    let mut row = |title: &str, [mapped, unsupported, experimental]: [usize; 3]| {
-        out +=
-            &format!("| {title} | {} | {mapped} | {experimental} | {unsupported} |\n", mapped + unsupported);
+    let mut row = |title: &str, [mapped, experimental, later, unsupported]: [usize; 4]| {
+        let names = mapped + later + unsupported;
+        out += &format!("| {title} | {names} | {mapped} | {experimental} | {later} | {unsupported} |\n");
     };
     for table in Table::ALL {
         let counted = counts.get(&table).copied().unwrap_or_default();
@@ -70,15 +74,101 @@ fn every_supported_name_has_a_counterpart() {
 fn a_counterpart_is_no_cuda_name_itself() {
     // Otherwise a second run would change the name again.
     for target in [Target::Hip, Target::Roc, Target::Miopen] {
-        for entry in all()
-            .filter(|entry| !entry.unsupported(target, Rocm::NEWEST) && entry.kind != Kind::DeviceFunction)
+        for entry in
+            all().filter(|entry| !entry.unsupported(target, Rocm::LAST) && entry.kind != Kind::DeviceFunction)
         {
-            let new = entry.replacement(target, Rocm::NEWEST);
+            let new = entry.replacement(target, Rocm::LAST);
             let text =
                 translate(new.as_bytes(), &Options { target, ..Options::default() }).expect("short").text;
             let text = String::from_utf8(text).expect("text");
             assert!(text.ends_with(new), "{} becomes {new}, which becomes {text}", entry.cuda);
         }
+    }
+}
+
+/// What our `libamdhip64.so` exports, with its version nodes.
+const EXPORTS: &str = include_str!("../../../hip/data/exports.tsv");
+
+fn exports() -> BTreeMap<&'static str, &'static str> {
+    let rows = EXPORTS.lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(|line| line.split_once('\t')).collect()
+}
+
+/// The words of our headers that look like HIP's.
+fn declared() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/hip");
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder).expect("include/hip") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).expect("a header");
+        let words = text.split(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
+        names.extend(words.filter(|word| word.starts_with(['h', 'H'])).map(String::from));
+    }
+    names
+}
+
+/// The names that HIP could have for one of the driver's or the runtime's.
+fn candidates(entry: &Entry) -> Vec<String> {
+    let mut names = vec![entry.hip.to_owned()];
+    let start = ["cuda", "cu", "CUDA_", "CU_", "CU"].iter().find(|start| entry.cuda.starts_with(**start));
+    let Some(rest) = start.and_then(|start| entry.cuda.strip_prefix(start)) else { return names };
+    names.extend(["hip", "hipDrv", "hipModule", "HIP_"].map(|start| format!("{start}{rest}")));
+    names.push(format!("hip{rest}_t"));
+    names
+}
+
+/// Names of ours that look like counterparts and are none.
+const NO_COUNTERPARTS: &[(&str, &str)] = &[
+    ("CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS", "a type; HIP's name is an attribute's"),
+    ("CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS_enum", "a type; HIP's name is an attribute's"),
+    ("CUDA_POINTER_ATTRIBUTE_P2P_TOKENS", "a type; HIP's name is an attribute's"),
+    ("CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_st", "a type; HIP's name is an attribute's"),
+    ("CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_v1", "a type; HIP's name is an attribute's"),
+    ("CUstreamMemoryBarrier_flags", "other flags"),
+    ("CUstreamMemoryBarrier_flags_enum", "other flags"),
+    ("cuFuncSetAttribute", "HIP takes a kernel of the program, not a hipFunction_t"),
+    ("cuFuncSetCacheConfig", "HIP takes a kernel of the program, not a hipFunction_t"),
+    ("cuFuncSetSharedMemConfig", "HIP takes a kernel of the program, not a hipFunction_t"),
+    ("cuMemcpy3DPeer", "HIP's structure has devices, not contexts"),
+    ("cuMemcpy3DPeerAsync", "HIP's structure has devices, not contexts"),
+    ("cuMemcpyPeer", "HIP takes devices, not contexts"),
+    ("cuMemcpyPeerAsync", "HIP takes devices, not contexts"),
+    ("cuOccupancyAvailableDynamicSMemPerBlock", "HIP takes a kernel of the program, not a hipFunction_t"),
+    ("cuOccupancyMaxActiveClusters", "HIP takes a kernel of the program, not a hipFunction_t"),
+    ("cuOccupancyMaxPotentialClusterSize", "HIP takes a kernel of the program, not a hipFunction_t"),
+];
+
+#[test]
+fn what_we_have_ourselves_is_not_said_to_be_missing() {
+    let (exports, declared) = (exports(), declared());
+    let ours = |name: &String| exports.contains_key(name.as_str()) || declared.contains(name);
+    let found: Vec<&str> = all()
+        .filter(|entry| matches!(entry.table, Table::Driver | Table::Runtime))
+        .filter(|entry| entry.flags.has(Flags::NO_HIP) && candidates(entry).iter().any(ours))
+        .map(|entry| entry.cuda)
+        .collect();
+    let expected: Vec<&str> = NO_COUNTERPARTS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(found, expected);
+}
+
+/// A version node of AMD's library is no later than the release that brought its functions: releases after
+/// 7.2 added to the node of 7.2. HIP 6.5 was released as 7.0.
+#[test]
+fn functions_are_no_older_than_the_nodes_that_export_them() {
+    let exports = exports();
+    let number = |version: &str| {
+        let mut parts = version.split('.').map(|part| part.parse::<u8>().unwrap_or(0));
+        (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+    };
+    // The older nodes were introduced after their functions.
+    let first = (5, 3);
+    for entry in all().filter(|entry| !entry.flags.has(Flags::NO_HIP)) {
+        let node = exports.get(entry.hip).and_then(|node| node.strip_prefix("hip_"));
+        let node = match node.map(number) {
+            Some((6, 5)) => (7, 0),
+            Some(node) if node >= first => node,
+            _ => continue,
+        };
+        assert!(number(entry.hip_in) >= node, "{} in {} before {node:?}", entry.hip, entry.hip_in);
     }
 }
 

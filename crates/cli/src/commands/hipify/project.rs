@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use hipify::build_files::BuildFile;
 use hipify::{Diagnostic, Reason};
 
+use super::tree::{self, Tree, tidy};
 use crate::files;
 
 /// Extensions of sources and headers.
@@ -25,6 +26,8 @@ pub struct Project {
     /// Files that are read for what they declare, and not translated as a project's: sources that are given
     /// one by one, and the headers that they include.
     beside: BTreeSet<PathBuf>,
+    /// Headers that sources of the project include and that are not translated with it.
+    outside: Vec<(PathBuf, &'static str)>,
     /// What the files declare.
     names: Arc<hipify::Project>,
     counts: RefCell<Counts>,
@@ -43,10 +46,11 @@ fn is_source(path: &Path) -> bool {
 
 fn is_build_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| BuildFile::of(&name.to_string_lossy()).is_some())
+        && !tree::is_written(path)
 }
 
-/// Adds the wanted files below a folder. Hidden folders and links are not followed.
-fn collect(folder: &Path, root: &Path, wanted: &dyn Fn(&Path) -> bool, to: &mut Project) -> Result<()> {
+/// Adds the wanted files below a folder. Hidden folders, those of builds, and links are not followed.
+fn collect(folder: &Path, wanted: &dyn Fn(&Path) -> bool, to: &mut dyn FnMut(PathBuf)) -> Result<()> {
     let context = || format!("cannot read {}", folder.display());
     // The folder of a relative path may have no name.
     let named = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -54,29 +58,13 @@ fn collect(folder: &Path, root: &Path, wanted: &dyn Fn(&Path) -> bool, to: &mut 
         let entry = entry.with_context(context)?;
         let (path, kind) = (folder.join(entry.file_name()), entry.file_type().with_context(context)?);
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if kind.is_dir() && !hidden {
-            collect(&path, root, wanted, to)?;
+        if kind.is_dir() && !hidden && !tree::is_build_folder(&path) {
+            collect(&path, wanted, to)?;
         } else if kind.is_file() && wanted(&path) {
-            let place = path.strip_prefix(root).unwrap_or(&path).to_owned();
-            to.files.insert(path, place);
+            to(path);
         }
     }
     Ok(())
-}
-
-/// A path without `.` and `..`, as far as the text tells.
-fn tidy(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if out.file_name().is_some() => {
-                out.pop();
-            }
-            part => out.push(part),
-        }
-    }
-    out
 }
 
 impl Project {
@@ -87,13 +75,16 @@ impl Project {
             std::mem::take(files).into_iter().partition(|file| file.is_dir());
         *files = others;
         for folder in folders {
-            collect(&folder, &folder, &|path| is_source(path) || is_build_file(path), &mut project)?;
+            collect(&folder, &|path| is_source(path) || is_build_file(path), &mut |path| {
+                let place = path.strip_prefix(&folder).unwrap_or(&path).to_owned();
+                project.files.insert(path, place);
+            })?;
         }
         Ok(project)
     }
 
-    /// The sources of a compilation database, the headers that they reach below the database's folder, and
-    /// the build files there.
+    /// The sources of a compilation database, the headers of their project that they reach, and the build
+    /// files there.
     pub fn of_commands(database: &Path) -> Result<Self> {
         #[derive(serde::Deserialize)]
         struct Command {
@@ -106,10 +97,17 @@ impl Project {
         }
         let commands: Vec<Command> = serde_json::from_slice(&files::read(database, files::MOST_SOURCE)?)
             .with_context(|| format!("{} is not a compilation database", database.display()))?;
-        let mut root: Option<PathBuf> = None;
         let mut folders = BTreeSet::new();
         let mut open = Vec::new();
-        let here = database.parent().map(Path::to_owned).unwrap_or_default();
+        let here = std::path::absolute(database)?.parent().map(tidy).unwrap_or_default();
+        // Files are named as the database names them.
+        let below =
+            commands.iter().any(|command| command.directory.is_relative()).then(std::env::current_dir);
+        let below = below.transpose()?;
+        let named = |file: &Path| match &below {
+            Some(folder) => file.strip_prefix(folder).unwrap_or(file).to_owned(),
+            None => file.to_owned(),
+        };
         for command in commands {
             let directory = here.join(command.directory);
             let words: Vec<&str> = match command.arguments.is_empty() {
@@ -123,54 +121,49 @@ impl Project {
                 };
                 folders.extend(folder.map(|folder| tidy(&directory.join(folder.trim_matches('"')))));
             }
-            let file = tidy(&directory.join(command.file));
-            let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-            root = Some(
-                match root {
-                    Some(root) => {
-                        root.ancestors().find(|outer| folder.starts_with(outer)).map(Path::to_owned)
-                    }
-                    None => Some(folder),
-                }
-                .unwrap_or_default(),
-            );
-            open.push(file);
+            open.push(tidy(&directory.join(command.file)));
         }
-        // The project's folder contains every source, and the database unless that is in a build folder of
-        // its own elsewhere.
-        let Some(sources) = root else { return Ok(Project::default()) };
-        let here = tidy(&here);
-        let root = match sources.starts_with(&here) {
-            true => here,
-            false => sources.clone(),
-        };
         let mut project = Project::default();
+        let Some(mut tree) = Tree::of(&here, &open) else { return Ok(project) };
+        let mut all = BTreeSet::new();
         while let Some(file) = open.pop() {
-            let place = file.strip_prefix(&root).unwrap_or(&file).to_owned();
-            if !place.components().all(|part| matches!(part, Component::Normal(_))) {
-                bail!("{} is outside the project's folder, {}", file.display(), root.display());
-            }
-            if project.files.insert(file.clone(), place).is_some() {
-                continue;
-            }
-            if !file.is_file() {
+            if !all.insert(file.clone()) || !file.is_file() {
                 continue;
             }
             let Ok(text) = files::read(&file, files::MOST_SOURCE) else { continue };
-            for name in includes(&text) {
-                let beside = file.parent().map(|folder| folder.join(&name));
-                let found = beside
-                    .into_iter()
-                    .chain(folders.iter().map(|folder| folder.join(&name)))
-                    .map(|path| tidy(&path))
-                    .find(|path| path.is_file());
-                open.extend(
-                    found.filter(|path| path.starts_with(&root) && !project.files.contains_key(path)),
-                );
+            for (name, quoted) in includes(&text) {
+                let beside = file.parent().map(|folder| tidy(&folder.join(&name)));
+                let is_beside = beside.as_ref().is_some_and(|path| path.is_file());
+                let mut others = folders.iter().map(|folder| tidy(&folder.join(&name)));
+                let found = beside.filter(|_| is_beside).or_else(|| others.find(|path| path.is_file()));
+                let Some(found) = found.filter(|path| !all.contains(path)) else { continue };
+                if tree.has(&found, is_beside && quoted) {
+                    tree.extend(&found);
+                    open.push(found);
+                } else if quoted && !is_installed(&found, &name) && project.beside.insert(found.clone()) {
+                    let why = match tree.is_generated(&found) {
+                        true => "is a file of the build: what generates it must write HIP",
+                        false => "is outside the project's folder and not translated",
+                    };
+                    project.outside.push((named(&found), why));
+                }
             }
         }
-        collect(&root, &root, &is_build_file, &mut project)?;
+        collect(&tree.home, &|path| is_build_file(path) && !tree.is_generated(path), &mut |path| {
+            all.insert(path);
+        })?;
+        for file in all {
+            let Ok(place) = file.strip_prefix(&tree.root) else {
+                bail!("{} is outside the project's folder, {}", file.display(), tree.root.display());
+            };
+            project.files.insert(named(&file), place.to_owned());
+        }
         Ok(project)
+    }
+
+    /// Headers that sources include in quotes and that are not the project's, with the reason.
+    pub fn outside(&self) -> &[(PathBuf, &'static str)] {
+        &self.outside
     }
 
     /// Whether no project is translated.
@@ -192,7 +185,7 @@ impl Project {
             let Ok(text) = files::read(&file, files::MOST_SOURCE) else { continue };
             // The folders above an absolute path are not those of the project.
             let above = if file.is_absolute() { 1 } else { usize::MAX };
-            for name in includes(&text) {
+            for (name, _) in includes(&text) {
                 let around = file.ancestors().skip(1).take(above).chain(folders.iter().map(PathBuf::as_path));
                 let found = around.map(|folder| tidy(&folder.join(&name))).find(|path| path.is_file());
                 open.extend(found.filter(|path| !self.beside.contains(path)));
@@ -255,8 +248,13 @@ impl Project {
     }
 }
 
-/// The headers that a text includes.
-fn includes(text: &[u8]) -> Vec<String> {
+/// Whether a header belongs to CUDA or to the system.
+fn is_installed(path: &Path, name: &str) -> bool {
+    path.starts_with("/usr") || path.starts_with("/opt") || hipify::table::header(name).is_some()
+}
+
+/// The headers that a text includes, with whether they are in quotes.
+fn includes(text: &[u8]) -> Vec<(String, bool)> {
     String::from_utf8_lossy(text)
         .lines()
         .filter_map(|line| {
@@ -267,7 +265,7 @@ fn includes(text: &[u8]) -> Vec<String> {
                 '<' => '>',
                 _ => return None,
             };
-            rest.get(1..)?.split(close).next().map(String::from)
+            rest.get(1..)?.split(close).next().map(|name| (name.into(), close == '"'))
         })
         .collect()
 }
