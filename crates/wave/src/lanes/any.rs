@@ -51,6 +51,31 @@ pub(super) fn ask(func: &mut Function) {
         }
         func.block_mut(b).insts = out;
     }
+    while without_unread(func) {}
+}
+
+/// Removes masks that nothing reads; whether there were any.
+fn without_unread(func: &mut Function) -> bool {
+    let mask = func.width.mask();
+    let mut read = vec![false; func.values.len()];
+    for data in &func.blocks {
+        let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
+        uses.for_each(|v| read[v.index()] = true);
+    }
+    let makes_mask = |op: &Op| match op {
+        Op::Vote { mode: VoteMode::Ballot, sync: false } => true,
+        Op::Int(IntOp::And | IntOp::Or, ty) => *ty == mask,
+        _ => false,
+    };
+    let mut found = false;
+    for data in &mut func.blocks {
+        data.insts.retain(|i| {
+            let unread = makes_mask(&i.op) && !i.results.iter().any(|r| read[r.index()]);
+            found |= unread;
+            !unread
+        });
+    }
+    found
 }
 
 /// Each lane's flag of a mask that is made of ballots.
