@@ -306,7 +306,11 @@ impl Walk<'_> {
         match inst.op {
             Op::Const { .. } => Some(Step::By(0)),
             Op::Special(SReg::CtaidX) => Some(Step::By(i64::from(self.l.is_none()))),
-            Op::Load { mem, .. } if self.l.is_none() && mem.space == Space::Param => Some(Step::By(0)),
+            // Kernels do not write parameters.
+            Op::Load { mem, .. } if mem.space == Space::Param => {
+                let fixed = self.l.is_none() || self.step(inst.args[0], depth) == Some(Step::By(0));
+                fixed.then_some(Step::By(0))
+            }
             Op::Int(op @ (IntOp::Add | IntOp::Sub), _) => {
                 let (a, b) = (self.step(inst.args[0], depth)?, self.step(inst.args[1], depth)?);
                 Some(self.sum(a, b, op))

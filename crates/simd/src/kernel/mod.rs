@@ -43,6 +43,7 @@ mod rounds;
 mod runs;
 mod runtime;
 mod sharing;
+mod skip;
 mod space;
 mod special;
 pub mod specialisation;

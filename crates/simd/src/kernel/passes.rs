@@ -12,7 +12,7 @@ use super::rendezvous::Waits;
 use super::specialisation::Specialisation;
 use super::uniformity::{self, Uniformity};
 use super::{
-    Result, Unsupported, ahead, hoist, order, recompute, rendezvous, rounds, spin, stop, tidy, wide,
+    Result, Unsupported, ahead, hoist, order, recompute, rendezvous, rounds, skip, spin, stop, tidy, wide,
 };
 use crate::ir::Width;
 use crate::target::{Maker, Target};
@@ -304,7 +304,9 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
             continue;
         }
         let wide = Analyses::of(func, &spec)?;
-        if matches!(work.widen, Widen::Always(_)) || wide::keeps(&narrow.uniformity, &wide.uniformity) {
+        let alike = skip::only_skips(func, &wide.cfg, &wide.uniformity);
+        let kept = || wide::keeps(&narrow.uniformity, &wide.uniformity);
+        if alike && (matches!(work.widen, Widen::Always(_)) || kept()) {
             work.spec = spec;
             work.facts = Some(wide);
             return Ok(());

@@ -16,8 +16,8 @@ use wave::{Function, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 use super::specialisation::Specialisation;
-use super::stop;
 use super::uniformity::Uniformity;
+use super::{skip, stop};
 use crate::ir::Width;
 
 /// The numbers of warps that may run together, most first.
@@ -36,8 +36,9 @@ pub const fn registers(avx512: bool) -> usize {
 /// Whether no lane of a kernel can tell how many warps of its block run together.
 pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
     let tells = |op: &Op| match op {
-        // Emitted for any number of lanes.
+        // Emitted for any number of lanes; what votes decide is judged in `skip`.
         Op::Agree(_) => false,
+        op if skip::is_any(op) => false,
         Op::Special(reg) => matches!(
             reg,
             SReg::LaneId
@@ -80,7 +81,7 @@ pub fn may_go_across(func: &Function, cfg: &Cfg, spec: &Specialisation) -> bool 
         Op::Load { mem, .. } | Op::Store { mem, .. } | Op::Atom { mem, .. } => {
             matches!(mem.space, Space::Shared | Space::Local | Space::Generic)
         }
-        op => !op.is_pure() && !matches!(op, Op::Prefetch(_)),
+        op => !op.is_pure() && !matches!(op, Op::Prefetch(_)) && !skip::is_any(op),
     };
     let rows = spec.warp == wave::Width::W32 && !spec.whole && spec.block[0] == 32;
     let mut blocks = cfg.order.iter().map(|&b| &func.blocks[b]);

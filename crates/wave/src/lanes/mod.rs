@@ -6,8 +6,10 @@
 //!
 //! - joins halves: parameters of blocks, carried sums and extensions become ones of 64 bits (`halves.rs`),
 //! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
-//! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`).
+//! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`),
+//! - asks whether any lane is left without a mask (`any.rs`).
 
+mod any;
 mod flags;
 mod halves;
 mod known;
@@ -36,6 +38,7 @@ pub fn untangle(func: &mut Function) {
     halves::part(func);
     halves::join(func);
     needed::narrow(func);
+    any::ask(func);
 }
 
 /// Whether a function computes with masks of the lanes that execute.
