@@ -70,7 +70,8 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker
         let insts = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts);
         let stops = insts().any(|i| i.op.suspends());
         let innermost = l.blocks.iter().all(|&b| own(b));
-        if uniformity.divergent_loop[i] || !(stops || innermost) {
+        let diverges = uniformity.divergent_loop[i];
+        if diverges && stops || !(stops || innermost) {
             continue;
         }
         let rounds = if stops { 1 } else { (OPERATIONS / insts().count().max(1)).clamp(1, ROUNDS) };
