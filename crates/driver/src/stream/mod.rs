@@ -284,7 +284,6 @@ impl Stream {
     /// Notes that the handle is destroyed. Pending work still runs.
     fn retire(self: &Arc<Self>) {
         self.leave_capture();
-        self.retired.store(true, Ordering::SeqCst);
         // A runner that has not seen this publishes the end of its operation before it gives back the lock.
         drop(lock(&self.queue));
         self.leave_if_done();
