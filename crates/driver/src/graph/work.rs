@@ -182,17 +182,21 @@ impl Semaphores {
         self.steps.len()
     }
 
+    /// The handles of the semaphores, with the values that are signalled or waited for.
+    pub(super) fn uses(&self) -> impl Iterator<Item = (Handle, u64)> {
+        self.steps.iter().filter_map(|step| match step {
+            WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) => {
+                Some((semaphore.handle(), *value))
+            }
+            _ => None,
+        })
+    }
+
     /// What queries report, with each value in the layout of the program's interface. It is valid until the
     /// node is changed or destroyed.
     pub fn reported(&self, describe: impl Fn(u64) -> [u64; 18]) -> &Reported {
         self.reported.get_or_init(|| {
-            let uses = self.steps.iter().filter_map(|step| match step {
-                WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) => {
-                    Some((semaphore.handle(), describe(*value)))
-                }
-                _ => None,
-            });
-            let (handles, parameters) = uses.unzip();
+            let (handles, parameters) = self.uses().map(|(handle, value)| (handle, describe(value))).unzip();
             Arc::new(Reported { handles, parameters })
         })
     }
