@@ -7,6 +7,7 @@ mod library;
 mod graphs {
     mod capture;
     mod chains;
+    mod deep;
     mod edges;
     mod kit;
     mod load;

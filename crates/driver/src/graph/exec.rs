@@ -77,7 +77,7 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
         return Err(Error::InvalidValue.into());
     }
     if flags & flag::DEVICE_LAUNCH != 0 {
-        check_for_device(&source.lock())?;
+        check_for_device(source)?;
     }
     let graph = source.snapshot();
     let (plan, places) = flatten::compile(&graph)?;
@@ -102,7 +102,16 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
 
 /// Checks a graph that kernels may launch: only kernels, copies, fills and child graphs, in one context
 /// (recorded on an H200).
-fn check_for_device(body: &Body) -> Result<(), Refusal> {
+fn check_for_device(graph: &Arc<Graph>) -> Result<(), Refusal> {
+    let mut open = vec![Arc::clone(graph)];
+    while let Some(graph) = open.pop() {
+        check_body_for_device(&graph.lock(), &mut open)?;
+    }
+    Ok(())
+}
+
+/// The same without the child graphs, which it adds to a list.
+fn check_body_for_device(body: &Body, open: &mut Vec<Arc<Graph>>) -> Result<(), Refusal> {
     let wrong = |reason, node| Refusal { error: Error::InvalidValue, reason, node };
     if body.entries().next().is_none() {
         return Err(wrong(Reason::Arguments, 0));
@@ -113,7 +122,7 @@ fn check_for_device(body: &Body) -> Result<(), Refusal> {
             return Err(wrong(Reason::Unsupported, entry.handle));
         }
         if let Work::Child(child) = &entry.work {
-            check_for_device(&child.lock())?;
+            open.push(Arc::clone(child));
         }
         let context = entry.work.context();
         if context.is_some() && *first.get_or_insert(context) != context {
@@ -155,7 +164,7 @@ impl Exec {
     }
 
     /// The graph as it was instantiated, with the updates since.
-    pub(super) fn graph(&self) -> &Graph {
+    pub(super) fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 

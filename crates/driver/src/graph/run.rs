@@ -10,9 +10,10 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use host::threads::Turn;
+use host::threads::{Turn, spawn_scoped};
 use smallvec::SmallVec;
 
 use crate::crew::{Crew, Stall};
@@ -35,6 +36,10 @@ const IDLE: Duration = Duration::from_millis(3);
 const MAX_HELPERS: usize = 64;
 /// How long the thread that runs the stream spins for other threads' steps before it sleeps.
 const LOOK: Duration = Duration::from_micros(20);
+/// The stack that a thread must have left to run a graph inside another one itself.
+const LEAST_STACK: usize = 128 << 10;
+/// The stack of the thread that takes over otherwise.
+const STACK: usize = 1 << 20;
 
 type Events = [(u32, EventStep)];
 
@@ -92,7 +97,7 @@ fn perform(
                 Ok(())
             }
             Task::Run(operation) => operation.run(stream, turn),
-            Task::Branch(branch) => choose(branch, graph, turn),
+            Task::Branch(branch) => with_stack(turn, |turn| choose(branch, graph, turn)),
         },
         None => Ok(()),
     }
@@ -110,6 +115,25 @@ fn choose(branch: &Branch, graph: &Arc<Environment>, turn: Option<&Turn>) -> Res
         ran += 1;
     }
     Ok(())
+}
+
+/// Runs a graph inside a graph. Each level takes stack: if the thread has little left, another one takes over.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]: the system refuses that thread.
+pub(super) fn with_stack(
+    turn: Option<&Turn>,
+    run: impl FnOnce(Option<&Turn>) -> Result<()> + Send,
+) -> Result<()> {
+    if host::stack::left() >= LEAST_STACK {
+        return run(turn);
+    }
+    let thread = Builder::new().name("anywarp-graph".into()).stack_size(STACK);
+    std::thread::scope(|scope| {
+        let run = || guarded(|| run(Some(&Turn::begin())));
+        let thread = spawn_scoped(thread, scope, run).map_err(|_| Error::OutOfMemory)?;
+        thread.join().unwrap_or(Err(Error::Unknown))
+    })
 }
 
 /// One run of a plan that is no chain.

@@ -383,6 +383,11 @@ impl Work {
     /// Ends what belongs to a node of a graph alone.
     pub(super) fn end(&self, graph: &Graph) {
         self.graphs().iter().for_each(|inside| inside.end());
+        self.end_alone(graph);
+    }
+
+    /// The same without the graphs inside.
+    pub(super) fn end_alone(&self, graph: &Graph) {
         match self {
             Work::Free(reservation) => reservation.remove_free(graph),
             Work::Conditional(conditional) => conditional.variable.release(),
@@ -397,11 +402,11 @@ impl Work {
         made.for_each(|graph| graph.end());
     }
 
-    /// Replaces graphs that a program may still change by copies.
+    /// Replaces graphs that a program may still change by copies, in which graphs are still to be replaced.
     pub(super) fn detach(&mut self) {
         match self {
-            Work::Child(graph) => *graph = graph.snapshot(),
-            Work::Conditional(conditional) => *conditional = Arc::new(conditional.snapshot()),
+            Work::Child(graph) => *graph = graph.snapshot_alone(),
+            Work::Conditional(conditional) => *conditional = Arc::new(conditional.snapshot_alone()),
             _ => {}
         }
     }
