@@ -7,6 +7,7 @@ mod library;
 mod graphs {
     mod capture;
     mod chains;
+    mod counts;
     mod deep;
     mod edges;
     mod kit;

@@ -255,8 +255,8 @@ fn address<T>(list: &[T]) -> u64 {
 }
 
 impl Stream {
-    /// Begins a capture into a new graph, or into `to`: a graph, with the nodes that the first captured one
-    /// depends on.
+    /// Begins a capture into a new graph, or into `to`: a graph, with the program's list of nodes that the
+    /// first captured one depends on.
     ///
     /// # Errors
     /// [`Error::StreamCaptureUnsupported`]: the legacy stream. [`Error::IllegalState`]: the stream is
@@ -266,7 +266,7 @@ impl Stream {
     pub fn begin_capture(
         self: &Arc<Self>,
         mode: Mode,
-        to: Option<(Arc<Graph>, Vec<Dependency>)>,
+        to: Option<(Arc<Graph>, &mut dyn Iterator<Item = Result<Dependency>>)>,
     ) -> Result<()> {
         if self.kind == Kind::Legacy {
             self.forbid_legacy()?;
@@ -278,8 +278,8 @@ impl Stream {
             return Err(Error::IllegalState);
         }
         let (graph, next) = match to {
-            Some((graph, next)) => {
-                graph.check_dependencies(&next)?;
+            Some((graph, listed)) => {
+                let next = graph.listed(listed)?;
                 (graph, next)
             }
             None => (graph::create()?, Vec::new()),
@@ -392,7 +392,11 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::IllegalState`]: the stream is not capturing. [`Error::InvalidValue`]: nodes of another graph.
-    pub fn change_dependencies(&self, nodes: &[Dependency], change: Change) -> Result<()> {
+    pub fn change_dependencies(
+        &self,
+        nodes: impl Iterator<Item = Result<Dependency>>,
+        change: Change,
+    ) -> Result<()> {
         if self.kind == Kind::Legacy {
             self.forbid_legacy()?;
         }
@@ -401,11 +405,11 @@ impl Stream {
         if part.capture.is_invalid() {
             return Err(Error::StreamCaptureInvalidated);
         }
-        part.capture.graph.check_dependencies(nodes)?;
+        let nodes = part.capture.graph.listed(nodes)?;
         if change == Change::Set {
             part.next.clear();
         }
-        part.add(nodes);
+        part.add(&nodes);
         Ok(())
     }
 
