@@ -222,8 +222,14 @@ impl Environment {
     }
 
     /// Runs what waits to run inside. Called when a kernel has ended.
+    #[inline]
     pub(super) fn run_inside(self: &Arc<Self>, turn: Option<&Turn>) -> Result<()> {
         // What was launched is seen here: the launching kernel has ended.
+        if self.registered.load(Ordering::Acquire) { self.run_all_inside(turn) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn run_all_inside(self: &Arc<Self>, turn: Option<&Turn>) -> Result<()> {
         while self.registered.load(Ordering::Acquire) {
             let Some(next) = lock(&self.state).inside.pop_front() else { break };
             // Siblings that launch each other without end must not keep the process from ending.
@@ -247,7 +253,7 @@ impl Environment {
             if ran.is_err() {
                 lock(&self.state).inside.clear();
             }
-            ran = ran.and(self.run_inside(turn));
+            ran = ran.and(self.run_all_inside(turn));
             let mut state = lock(&self.state);
             // What helpers run may launch siblings.
             while state.helped > 0 && state.inside.is_empty() {

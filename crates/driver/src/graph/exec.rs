@@ -219,6 +219,7 @@ impl Exec {
         })?;
         let mut plan = self.plan();
         let task = Task::of(&work);
+        note_references(&mut plan, &task);
         let step = step_mut(&mut plan, place)?;
         place.with(|old| {
             update::check_change(old, &work, (rules, self.flags)).map_err(|_| Error::InvalidValue)?;
@@ -250,6 +251,7 @@ impl Exec {
             // Nodes of the original may be gone by now.
             let place = self.places.get(&node).ok_or(Error::InvalidValue)?;
             let new = Task::of(&work);
+            note_references(&mut plan, &new);
             let step = step_mut(&mut plan, place)?;
             let before = place.with(|old| Ok(std::mem::replace(old, work.clone())))?;
             match (&mut step.task, &before, &work) {
@@ -290,6 +292,13 @@ impl Exec {
         } else {
             Err(Error::InvalidValue)
         }
+    }
+}
+
+/// Notes that a plan will have a task, perhaps in a conditional node.
+fn note_references(plan: &mut Arc<Plan>, task: &Task) {
+    if task.has_references() {
+        Arc::make_mut(plan).has_references = true;
     }
 }
 

@@ -91,8 +91,9 @@ pub(super) fn compile(graph: &Arc<Graph>) -> Result<(Plan, Places), Refusal> {
             }
             return Ok((plan, places));
         };
-        let task = plans.get_mut(*parent).and_then(|plan| plan.steps.get_mut(step as usize));
-        if let Some(Step { task: Task::Branch(branch), .. }) = task
+        let Some(around) = plans.get_mut(*parent) else { break };
+        around.has_references |= plan.has_references;
+        if let Some(Step { task: Task::Branch(branch), .. }) = around.steps.get_mut(step as usize)
             && let Some(place) = branch.bodies.get_mut(body as usize)
         {
             *place = Arc::new(plan);
@@ -157,6 +158,7 @@ impl Adding {
 impl Builder<'_> {
     fn step(&mut self, task: Task) -> u32 {
         let index = self.plan.steps.len() as u32;
+        self.plan.has_references |= task.has_references();
         self.plan.steps.push(Step { task, enabled: true });
         index
     }

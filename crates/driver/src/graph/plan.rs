@@ -35,6 +35,9 @@ pub(crate) struct Plan {
     pub(super) memory: Vec<Memory>,
     /// The steps that record events or wait for them.
     pub(super) events: Vec<u32>,
+    /// Whether a kernel here or in conditional nodes may have texture references. A launch of a graph without
+    /// does not look at its steps.
+    pub(super) has_references: bool,
 }
 
 /// A change of graph memory.
@@ -70,6 +73,15 @@ pub(super) struct Branch {
 }
 
 impl Task {
+    /// Whether it is a kernel that has texture references.
+    pub(super) fn has_references(&self) -> bool {
+        match self {
+            Task::Run(Operation::Launch(launch)) => launch.has_references(),
+            Task::Update(_, launch) => launch.has_references(),
+            Task::Branch(_) | Task::Nothing | Task::Run(_) => false,
+        }
+    }
+
     /// The task of a node that is not a graph of its own.
     pub(super) fn of(work: &Work) -> Task {
         if let Work::Kernel(kernel) = work
@@ -96,6 +108,9 @@ impl Plan {
     /// # Errors
     /// As [`Module::bind_references`](crate::module::Module::bind_references).
     pub(super) fn bind_references(&self) -> Result<()> {
+        if !self.has_references {
+            return Ok(());
+        }
         let mut open = vec![self];
         while let Some(plan) = open.pop() {
             for step in &plan.steps {
