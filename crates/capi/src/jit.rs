@@ -152,11 +152,10 @@ impl Symbols {
             _ => return Err(Error::InvalidValue),
         };
         let addresses = In::<u64>::at_address(addresses);
-        (0..count as usize)
-            .map(|i| {
-                let name = names.at(i)?.name()?;
-                Ok((String::from_utf8_lossy(name).into_owned(), addresses.at(i)?))
-            })
+        names
+            .each(count as usize)
+            .zip(addresses.each(count as usize))
+            .map(|(name, address)| Ok((String::from_utf8_lossy(name?.name()?).into_owned(), address?)))
             .collect()
     }
 }
@@ -313,10 +312,10 @@ pub fn check_library_options(count: u32, options: In<u32>, values: Out<u64>) -> 
     if count > 0 && values.is_null() {
         return Err(Error::InvalidValue);
     }
-    match options.list(count as usize)?.iter().all(|o| *o <= MAX_LIBRARY_OPTION) {
-        true => Ok(()),
-        false => Err(Error::InvalidValue),
-    }
+    options.each(count as usize).try_for_each(|option| match option? {
+        0..=MAX_LIBRARY_OPTION => Ok(()),
+        _ => Err(Error::InvalidValue),
+    })
 }
 
 #[cfg(test)]

@@ -153,7 +153,19 @@ impl<T: Copy> In<T> {
 
     /// The first `count` values.
     pub fn list(self, count: usize) -> Result<Vec<T>> {
-        (0..count).map(|i| self.at(i)).collect()
+        self.each(count).collect()
+    }
+
+    /// The first `count` values, each read when it is asked for: a caller that checks every value before the
+    /// next does not read far beyond a list that is shorter than the program says. A list that would end
+    /// outside the address space is [`Error::InvalidValue`] and is not read.
+    pub fn each(self, count: usize) -> impl Iterator<Item = Result<T>> {
+        let size = count.checked_mul(size_of::<T>());
+        let end = size.and_then(|size| size.checked_add(self.0.addr()));
+        let fits = end.is_some_and(|end| isize::try_from(end).is_ok());
+        // Without space for it, one error instead of the values.
+        (0..if fits { count } else { count.min(1) })
+            .map(move |i| if fits { self.at(i) } else { Err(Error::InvalidValue) })
     }
 
     /// The address.
@@ -204,6 +216,8 @@ impl Text {
 
 /// The bytes at an address, which the program guarantees.
 pub fn bytes_at<'a>(address: u64, length: usize) -> &'a [u8] {
+    // Nothing is longer than half the address space; what is said to be is refused by its length.
+    let length = length.min(isize::MAX as usize);
     if length == 0 {
         return &[];
     }

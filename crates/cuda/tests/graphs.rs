@@ -7,6 +7,8 @@ mod library;
 mod graphs {
     mod capture;
     mod chains;
+    mod counts;
+    mod deep;
     mod edges;
     mod kit;
     mod load;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 use crate::handle::lock;
+use crate::log;
 
 /// The settings by number.
 pub mod setting {
@@ -108,6 +109,15 @@ pub fn set(context: Option<u64>, number: u32, value: Value) -> Result<()> {
     }
     lock(&SET).insert((context.unwrap_or(0), number), value);
     Ok(())
+}
+
+/// For a context that has just faulted: says that no dump is written, if one was asked for.
+pub(crate) fn faulted(context: u64) {
+    if get(Some(context), setting::ENABLE_ON_EXCEPTION) == Ok(Value::Truth(true)) {
+        log::say(log::Level::Warn, || {
+            "a core dump was asked for (CU_COREDUMP_ENABLE_ON_EXCEPTION), but this driver writes none".into()
+        });
+    }
 }
 
 /// Forgets a destroyed context.

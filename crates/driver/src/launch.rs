@@ -231,6 +231,11 @@ impl Prepared {
         all
     }
 
+    /// Whether its module has texture references.
+    pub(crate) fn has_references(&self) -> bool {
+        self.function.module.has_references()
+    }
+
     /// Binds its texture references, for the launch of a graph that has it as a node.
     #[inline]
     pub(crate) fn bind_references(&self) -> Result<()> {

@@ -361,6 +361,11 @@ impl Module {
         Ok(made.0)
     }
 
+    /// Whether it has texture references.
+    pub(crate) fn has_references(&self) -> bool {
+        self.has_references
+    }
+
     /// Updates the variables of the module's references to their current bindings, for work that is about to
     /// be submitted. If a binding has changed, it first waits for the context's work, which must still see
     /// the old one. So work that already runs cannot do this.

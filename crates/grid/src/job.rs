@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use wave::Width;
 use wave::abi::Workspace;
 
 use crate::enter::Gate;
@@ -30,6 +31,8 @@ pub(crate) struct Job<'a> {
     /// Number of blocks per unit.
     pub cluster: u32,
     pub threads: u32,
+    /// The width of the code's warps.
+    pub width: Width,
     pub warps: u32,
     /// Maximum number of workers that take part, including the caller.
     pub workers: u32,
@@ -66,16 +69,21 @@ impl<'a> Job<'a> {
         deterministic: bool,
     ) -> Job<'a> {
         let cluster = launch.cluster_blocks().max(1);
-        let units = blocks / u64::from(cluster);
+        // Without divisions for a single unit, of which each takes a twentieth of an empty launch.
+        let units = if cluster == 1 { blocks } else { blocks / u64::from(cluster) };
+        let width = launch.code.width();
+        let lanes = width.lanes() as u32;
         Job {
             launch,
             units,
             cluster,
             threads,
-            warps: threads.div_ceil(launch.code.width().lanes() as u32),
+            width,
+            // A power of two.
+            warps: (threads + (lanes - 1)) >> lanes.trailing_zeros(),
             workers,
             deterministic,
-            share: units.div_ceil(u64::from(workers.max(1))),
+            share: if units == 1 { 1 } else { units.div_ceil(u64::from(workers.max(1))) },
             next: Aligned(AtomicU64::new(0)),
             ordered: launch.code.waits() || launch.cluster.is_some() || launch.cooperative,
             stretches: Stretches::new(units, workers, launch.code.together()),

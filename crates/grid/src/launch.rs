@@ -206,6 +206,10 @@ impl Launch<'_> {
 
 /// The position with this linear index in a box, x fastest.
 fn split(index: u64, size: [u32; 3]) -> [u32; 3] {
+    // Without divisions, which a launch of one block would notice.
+    if index == 0 {
+        return [0; 3];
+    }
     let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
     let rows = index / x;
     [(index % x) as u32, (rows % y) as u32, (rows / y) as u32]

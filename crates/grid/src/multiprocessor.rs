@@ -526,6 +526,7 @@ impl Multiprocessor {
 }
 
 /// The residents that hold the blocks of a unit.
+#[inline]
 fn residents_of(job: &Job, unit: usize) -> Range<usize> {
     let blocks = job.cluster as usize;
     unit * blocks..(unit + 1) * blocks

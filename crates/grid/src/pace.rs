@@ -74,10 +74,12 @@ impl<'a> Sharing<'a> {
         Sharing { settled: true, pool: None, start: None, done: 0, check_at: 0, most: u64::MAX };
 
     /// For the caller: begins to share if that is known to be worthwhile, or if the kernel is unknown.
+    #[inline]
     pub(crate) fn begin(pool: &'a Pool, job: &Job) -> Sharing<'a> {
-        if job.workers == 1 || job.units == 1 {
-            return Self::ALONE;
-        }
+        if job.workers == 1 || job.units == 1 { Self::ALONE } else { Self::begin_several(pool, job) }
+    }
+
+    fn begin_several(pool: &'a Pool, job: &Job) -> Sharing<'a> {
         let pace = pool.paces.get(job);
         let mut sharing = Sharing {
             settled: false,
@@ -127,11 +129,15 @@ impl<'a> Sharing<'a> {
     }
 
     /// Updates the decision after `count` more blocks.
+    #[inline]
     pub(crate) fn after(&mut self, job: &Job, count: u64) {
         self.done += count;
-        if self.settled || self.done < self.check_at {
-            return;
+        if !self.settled && self.done >= self.check_at {
+            self.decide(job);
         }
+    }
+
+    fn decide(&mut self, job: &Job) {
         let Some(start) = self.start else { return };
         let spent = nanoseconds(start);
         let expected = u128::from(spent) * u128::from(job.left()) / u128::from(self.done);

@@ -28,15 +28,15 @@ pub(crate) struct Stretches {
 impl Stretches {
     /// Divides `units` among `workers`, which take multiples of `together`.
     pub(crate) fn new(units: u64, workers: u32, together: u64) -> Stretches {
-        let count = workers.clamp(1, MAX as u32);
-        Stretches {
-            units,
-            count,
-            length: rounded(units.div_ceil(u64::from(count)), together),
-            part: 4 * u64::from(workers.div_ceil(count)).max(1),
-            together,
-            taken: [const { AtomicU64::new(0) }; MAX],
-        }
+        let count = if units == 1 { 1 } else { workers.clamp(1, MAX as u32) };
+        let (length, part) = if units == 1 {
+            // No divisions: most launches of one unit are short.
+            (1, 4)
+        } else {
+            let length = rounded(units.div_ceil(u64::from(count)), together);
+            (length, 4 * u64::from(workers.div_ceil(count)).max(1))
+        };
+        Stretches { units, count, length, part, together, taken: [const { AtomicU64::new(0) }; MAX] }
     }
 
     /// Takes the next units for a worker: the first one's number and their number, at most `most`. Unless the

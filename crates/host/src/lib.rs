@@ -6,6 +6,7 @@
 //! - [`folder`] reads and writes files so that no other user can plant or redirect them;
 //! - [`load`] reads how busy the machine's processors are;
 //! - [`programs`] runs the user's compiler;
+//! - [`stack`] tells how much stack a thread has left;
 //! - [`threads`] makes sure that the signals that kernels need reach the threads that run them;
 //! - [`mapped`] keeps the process alive when a file that it has mapped is truncated;
 //! - [`moving`] replaces pages that other threads write to;
@@ -23,6 +24,7 @@ pub mod moving;
 pub mod options;
 pub mod processor;
 pub mod programs;
+pub mod stack;
 pub mod threads;
 pub mod trust;
 pub mod write;

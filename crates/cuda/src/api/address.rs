@@ -113,8 +113,8 @@ api! {
         start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize,
     ) {
         let mut wanted = Vec::new();
-        for i in 0..count.max(1) {
-            let description = descriptions.at(i)?;
+        for description in descriptions.each(count.max(1)) {
+            let description = description?;
             wanted.push((place(description.location)?.1, description.flags));
         }
         address::set_access(start, size as u64, &wanted)

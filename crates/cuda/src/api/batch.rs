@@ -134,6 +134,21 @@ impl Compressed {
     }
 }
 
+/// The indices from which attributes or locations of a batch of `count` entries apply: rising from 0. Reads
+/// none after a wrong one.
+pub(super) fn starts(list: impl Iterator<Item = Result<usize>>, count: usize) -> Result<Vec<usize>> {
+    let mut all: Vec<usize> = Vec::new();
+    for start in list {
+        let start = start?;
+        let follows = all.last().map_or(start == 0, |last| *last < start);
+        if !follows || start >= count {
+            return Err(Error::InvalidValue);
+        }
+        all.push(start);
+    }
+    Ok(all)
+}
+
 /// Fails for the streams that batches do not take.
 pub(super) fn no_default(handle: Handle) -> Result<()> {
     if matches!(handle, 0 | special::LEGACY) { Err(Error::InvalidValue) } else { Ok(()) }
@@ -157,12 +172,13 @@ fn volumes(count: usize, list: In<VolumeCopy>, failed: Out<usize>, flags: u64, h
         return Err(Error::InvalidValue);
     }
     no_default(handle)?;
-    let list = list.list(count)?;
+    // Nothing of a list without an address.
+    list.get()?;
     let stream = stream(handle, false)?;
     stream.refuse_in_capture()?;
     let mut checked = Vec::new();
-    for (i, copy) in list.iter().enumerate() {
-        checked.push(copy.check(&stream).inspect_err(|_| failed.set(i))?);
+    for (i, copy) in list.each(count).enumerate() {
+        checked.push(copy?.check(&stream).inspect_err(|_| failed.set(i))?);
     }
     checked.into_iter().try_for_each(|copy| stream.submit(Operation::Copy(copy), Policy::Later))
 }
@@ -195,29 +211,27 @@ fn on_ranges(ranges: &Ranges, locations: Option<&Locations>) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     check_default(handle)?;
-    let (addresses, sizes) = (addresses.list(count)?, sizes.list(count)?);
     let devices = driver()?.devices.len();
-    for (address, size) in addresses.iter().zip(&sizes) {
-        managed::range(*address, *size as u64)?;
+    let mut all = Vec::new();
+    for (address, size) in addresses.each(count).zip(sizes.each(count)) {
+        let range = (address?, size? as u64);
+        managed::range(range.0, range.1)?;
+        all.push(range);
     }
     let mut places: Vec<Location> = Vec::new();
     if let Some(Locations { list, first, count: kinds }) = locations {
         if *kinds == 0 || *kinds > count {
             return Err(Error::InvalidValue);
         }
-        let starts = first.list(*kinds)?;
-        let rising = starts.first() == Some(&0) && starts.is_sorted_by(|a, b| a < b);
-        if !rising || starts.last().is_some_and(|s| *s >= count) {
-            return Err(Error::InvalidValue);
-        }
-        for location in list.list(*kinds)? {
-            places.push(Location::from(location).checked(devices).map_err(|_| Error::InvalidValue)?);
+        let starts = starts(first.each(*kinds), count)?;
+        for location in list.each(*kinds) {
+            places.push(Location::from(location?).checked(devices).map_err(|_| Error::InvalidValue)?);
         }
         stream(handle, own)?.refuse_in_capture()?;
-        for (i, (address, size)) in addresses.iter().zip(&sizes).enumerate() {
+        for (i, &(address, size)) in all.iter().enumerate() {
             let at = starts.partition_point(|start| *start <= i).saturating_sub(1);
             let to = *places.get(at).ok_or(Error::InvalidValue)?;
-            managed::prefetch(*address, *size as u64, to, devices)?;
+            managed::prefetch(address, size, to, devices)?;
         }
         return Ok(());
     }
@@ -294,10 +308,9 @@ api! {
         if count == 0 || count > MAX_BATCH || flags != 0 {
             return Err(Error::InvalidValue);
         }
-        let list = list.list(count)?;
-        let each = list.iter().enumerate();
+        let each = list.each(count).enumerate();
         let checked: Result<Vec<Unpack>> =
-            each.map(|(i, one)| one.check(&context.device).inspect_err(|_| failed.set(i))).collect();
+            each.map(|(i, one)| one?.check(&context.device).inspect_err(|_| failed.set(i))).collect();
         stream.submit(Operation::Decompress(checked?.into()), Policy::Later)
     }
 }

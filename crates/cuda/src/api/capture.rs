@@ -22,13 +22,15 @@ fn change(flags: u32) -> Result<Change> {
 }
 
 /// Nodes with the data of their edges; no data means that all are zero.
-pub(super) fn dependencies(nodes: In<Handle>, edges: In<[u8; 8]>, count: usize) -> Result<Vec<Dependency>> {
-    (0..count)
-        .map(|i| {
-            let edge = if edges.is_null() { Edge::default() } else { Edge::from_bytes(edges.at(i)?)? };
-            Ok((nodes.at(i)?, edge))
-        })
-        .collect()
+pub(super) fn dependencies(
+    nodes: In<Handle>,
+    edges: In<[u8; 8]>,
+    count: usize,
+) -> impl Iterator<Item = Result<Dependency>> {
+    nodes.each(count).enumerate().map(move |(i, node)| {
+        let edge = if edges.is_null() { Edge::default() } else { Edge::from_bytes(edges.at(i)?)? };
+        Ok((node?, edge))
+    })
 }
 
 fn begin(handle: Handle, own: bool, mode: u32) -> Result<()> {
@@ -83,7 +85,7 @@ fn update(
     flags: u32,
 ) -> Result<()> {
     let (stream, change) = (stream(handle, own)?, change(flags)?);
-    stream.change_dependencies(&dependencies(nodes, edges, count)?, change)
+    stream.change_dependencies(dependencies(nodes, edges, count), change)
 }
 
 api! {
@@ -101,7 +103,10 @@ api! {
         let mode = Mode::from_number(mode)?;
         let stream = stream(handle, own)?;
         let graph = graph::get(graph)?;
-        stream.begin_capture(mode, Some((graph, dependencies(nodes, edges, count)?)))
+        if count > 0 && nodes.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        stream.begin_capture(mode, Some((graph, &mut dependencies(nodes, edges, count))))
     }
 
     Init Legal fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {

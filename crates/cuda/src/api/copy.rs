@@ -8,7 +8,7 @@ use driver::memory::transfer::{Place, Side, Transfer};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result, context, driver};
 
-use super::batch::{check_attributes, check_mapped, no_default};
+use super::batch::{check_attributes, check_mapped, no_default, starts};
 
 use crate::abi::{In, Out};
 use crate::api;
@@ -177,21 +177,21 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     no_default(handle)?;
-    let (to, from, sizes) = (to.list(count)?, from.list(count)?, sizes.list(count)?);
-    let starts = first.list(attribute_count)?;
-    let rising = starts.first() == Some(&0) && starts.is_sorted_by(|a, b| a < b);
-    if !rising || starts.last().is_some_and(|s| *s >= count) {
-        return Err(Error::InvalidValue);
-    }
-    for attribute in attributes.list(attribute_count)? {
+    // Nothing of lists without an address.
+    to.get()?;
+    from.get()?;
+    sizes.get()?;
+    starts(first.each(attribute_count), count)?;
+    for attribute in attributes.each(attribute_count) {
+        let attribute = attribute?;
         check_attributes(attribute.source_order, attribute.flags)?;
         attribute.hints.into_iter().try_for_each(check_hint)?;
     }
     let stream = stream(handle, false)?;
     stream.refuse_in_capture()?;
     let mut checked = Vec::new();
-    for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
-        let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
+    for (i, ((to, from), size)) in to.each(count).zip(from.each(count)).zip(sizes.each(count)).enumerate() {
+        let transfer = Transfer::line(Place::Any(to?), Place::Any(from?), size? as u64);
         // SAFETY: as for `copy`.
         let copy = unsafe { check_mapped(&transfer, &stream) };
         checked.push(copy.inspect_err(|_| failed.set(i))?);

@@ -33,8 +33,8 @@ const ATOMICS: [u32; 13] = {
 
 fn atomics(capabilities: Out<u32>, operations: In<u32>, count: u32) -> Result<()> {
     capabilities.required()?;
-    let of = |number: &u32| ATOMICS.get(*number as usize).copied().ok_or(Error::InvalidValue);
-    let all = operations.list(count as usize)?.iter().map(of).collect::<Result<Vec<u32>>>()?;
+    let of = |number: u32| ATOMICS.get(number as usize).copied().ok_or(Error::InvalidValue);
+    let all = operations.each(count as usize).map(|number| of(number?)).collect::<Result<Vec<u32>>>()?;
     if all.is_empty() {
         return Err(Error::InvalidValue);
     }

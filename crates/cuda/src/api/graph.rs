@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use driver::graph::conditional::Variable;
 use driver::graph::work::{Kernel, Kind};
-use driver::graph::{self, Edge, Position, Work, dot, object};
+use driver::graph::{self, Edge, Graph, Position, Work, dot, object};
 use driver::{Error, Result, driver};
 
 use super::capture::dependencies;
@@ -27,8 +27,7 @@ fn add(
 ) -> Result<()> {
     out.required()?;
     let graph = graph::get(graph)?;
-    let dependencies = dependencies(nodes, edges, count)?;
-    graph.check_dependencies(&dependencies)?;
+    let dependencies = graph.listed_for_node(count, dependencies(nodes, edges, count))?;
     let work = make(&Position { graph: &graph, after: &dependencies })?;
     out.set(graph.add(&dependencies, work)?);
     Ok(())
@@ -100,15 +99,16 @@ fn all_edges(
     Ok(())
 }
 
-/// Edges from a program: from, to and data.
+/// Edges of a graph from a program: from, to and data.
 fn edges(
+    graph: &Graph,
     from: In<Handle>,
     to: In<Handle>,
     data: In<[u8; 8]>,
     count: usize,
 ) -> Result<Vec<(Handle, Handle, Edge)>> {
-    let from = dependencies(from, data, count)?;
-    from.into_iter().enumerate().map(|(i, (from, edge))| Ok((from, to.at(i)?, edge))).collect()
+    let all = dependencies(from, data, count).zip(to.each(count));
+    graph.listed_edges(count, all.map(|(from, to)| from.and_then(|(from, edge)| Ok((from, to?, edge)))))
 }
 
 /// Calls a function with a node's work if it is of one kind.
@@ -482,23 +482,27 @@ api! {
     }
 
     Init Legal fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        graph::get(graph)?.add_edges(&edges(from, to, plain(), count)?)
+        let graph = graph::get(graph)?;
+        graph.add_edges(&edges(&graph, from, to, plain(), count)?)
     }
 
     Init Legal fn cuGraphAddDependencies_v2(
         graph: Handle, from: In<Handle>, to: In<Handle>, data: In<[u8; 8]>, count: usize,
     ) {
-        graph::get(graph)?.add_edges(&edges(from, to, data, count)?)
+        let graph = graph::get(graph)?;
+        graph.add_edges(&edges(&graph, from, to, data, count)?)
     }
 
     Init Legal fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        graph::get(graph)?.remove_edges(&edges(from, to, plain(), count)?)
+        let graph = graph::get(graph)?;
+        graph.remove_edges(&edges(&graph, from, to, plain(), count)?)
     }
 
     Init Legal fn cuGraphRemoveDependencies_v2(
         graph: Handle, from: In<Handle>, to: In<Handle>, data: In<[u8; 8]>, count: usize,
     ) {
-        graph::get(graph)?.remove_edges(&edges(from, to, data, count)?)
+        let graph = graph::get(graph)?;
+        graph.remove_edges(&edges(&graph, from, to, data, count)?)
     }
 
     Init Legal fn cuGraphDestroyNode(handle: Handle) {

@@ -301,11 +301,11 @@ pub(super) fn allocation(params: &AllocParams, at: &Position<'_>) -> Result<(Wor
     if pool.handle_types != 0 {
         return Err(Error::NotSupported);
     }
-    let access = In::<AccessDesc>::at_address(access).list(access_count)?.into_iter().map(|one| Access {
-        location: Location { kind: one.location.kind, id: one.location.id },
-        flags: one.flags,
-    });
-    let asked = Asked { location, managed, access: access.collect(), size: size as u64 };
+    let access = Access::listed(In::<AccessDesc>::at_address(access).each(access_count).map(|one| {
+        let AccessDesc { location, flags } = one?;
+        Ok(Access { location: Location { kind: location.kind, id: location.id }, flags })
+    }))?;
+    let asked = Asked { location, managed, access, size: size as u64 };
     if at.graph.is_child() {
         return Err(Error::NotSupported);
     }

@@ -166,7 +166,8 @@ const WHOLE_CACHE: u32 = 100;
 /// Reads the attributes. Those that only tune hardware are checked and have no effect.
 fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64, capturing: bool) -> Result<Asked> {
     let mut asked = Asked::default();
-    for (at, attribute) in list.list(count as usize)?.into_iter().enumerate() {
+    for (at, attribute) in list.each(count as usize).enumerate() {
+        let attribute = attribute?;
         let [first, second, ..] = attribute.value;
         let word = first as u32;
         let size = || Some([word, (first >> 32) as u32, second as u32]);
@@ -264,7 +265,8 @@ fn launch_on_all(list: In<FunctionLaunchParams>, count: u32, flags: u32) -> Resu
         return Err(Error::InvalidValue);
     }
     let mut all = Vec::new();
-    for one in list.list(count as usize)? {
+    for one in list.each(count as usize) {
+        let one = one?;
         let stream = stream(one.stream, false)?;
         let function = function_or_kernel(one.function, || stream.context())?;
         let device = function.device().ordinal;

@@ -4,7 +4,7 @@ use capi::jit::Jit;
 use capi::{container, link as links};
 use driver::{Error, link};
 
-use crate::abi::{In, Out, Text, bytes_at};
+use crate::abi::{In, Out, Text};
 use crate::api;
 use crate::api::current;
 use crate::types::Handle;
@@ -29,7 +29,7 @@ api! {
         }
         let call = Jit::read(count, options, values)?;
         let name = name.bytes().map(String::from_utf8_lossy).unwrap_or_default();
-        links::add(handle, kind, bytes_at(data, size), &name, &call)
+        links::add(handle, kind, container::declared(data, size)?, &name, &call)
     }
 
     Context Legal fn cuLinkAddFile / cuLinkAddFile_v2 (

@@ -24,11 +24,12 @@ api! {
             return Err(Error::InvalidValue);
         }
         let count = count as usize;
-        let attributes: Vec<Attribute> = numbers.list(count)?.into_iter().map(attribute).collect::<Result<_>>()?;
+        let attributes = numbers.each(count).map(|number| attribute(number?));
+        let attributes = attributes.collect::<Result<Vec<Attribute>>>()?;
         let allocation = memory::find(address).filter(|a| a.is_present());
-        for (attribute, place) in attributes.into_iter().zip(places.list(count)?) {
+        for (attribute, place) in attributes.into_iter().zip(places.each(count)) {
             let known = allocation.as_ref().and_then(|a| (attribute.value)(a, address));
-            attribute.size.write(place.required()?, known.unwrap_or(attribute.unknown));
+            attribute.size.write(place?.required()?, known.unwrap_or(attribute.unknown));
         }
         Ok(())
     }

@@ -132,8 +132,8 @@ api! {
 
     Init Legal fn cuMemPoolSetAccess(pool: Handle, descriptions: In<AccessDesc>, count: usize) {
         let pool = pool::get(pool)?;
-        for i in 0..count {
-            let AccessDesc { location, flags } = descriptions.at(i)?;
+        for description in descriptions.each(count) {
+            let AccessDesc { location, flags } = description?;
             let place = place_of(location)?;
             match flags {
                 READ_WRITE => pool.open_to(place, true)?,

@@ -277,6 +277,16 @@ impl Kit {
         self.made("cuGraphConditionalHandleCreate", &[graph, self.context, value, flags])
     }
 
+    /// The description of a graph.
+    pub fn dot(&self, graph: u64, flags: u64) -> String {
+        let path = std::env::temp_dir().join(format!("anywarp-test-{}.dot", std::process::id()));
+        let name = std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
+        self.ok("cuGraphDebugDotPrint", &[graph, name.as_ptr() as u64, flags]);
+        let dot = std::fs::read_to_string(&path).expect("written");
+        std::fs::remove_file(&path).expect("removed");
+        dot
+    }
+
     /// The graph that a stream captures while `work` runs.
     pub fn captured(&self, work: impl FnOnce()) -> u64 {
         const RELAXED: u64 = 2;

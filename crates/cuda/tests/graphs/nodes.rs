@@ -316,6 +316,12 @@ fn external_semaphores_are_signalled_and_waited_for() {
         let exec = kit.instantiate(graph);
         kit.run(exec);
         assert_eq!(kit.word(word), 5);
+        // The flags for the parameters of each kind, and the one for everything.
+        for (flags, times) in [(0, 0), (1 << 7, 1), (1 << 8, 1), (1, 2)] {
+            let dot = kit.dot(graph, flags);
+            let line = format!("semaphore {semaphore:#x}: 0x1");
+            assert_eq!(dot.matches(&line).count(), times, "{flags:#x}: {dot}");
+        }
         let mut got = [0u64; 3];
         kit.ok("cuGraphExternalSemaphoresSignalNodeGetParams", &[signal, at(&mut got)]);
         // SAFETY: the call returned the address of one handle.

@@ -32,11 +32,7 @@ fn nodes_have_numbers_and_parameters() {
         ];
         let id = number("cuGraphGetId", graph);
         assert_ne!(id, number("cuGraphGetId", child));
-        let path = std::env::temp_dir().join(format!("queries-{}.dot", std::process::id()));
-        let name = std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
-        kit.ok("cuGraphDebugDotPrint", &[graph, name.as_ptr() as u64, 0]);
-        let dot = std::fs::read_to_string(&path).expect("written");
-        std::fs::remove_file(&path).expect("removed");
+        let dot = kit.dot(graph, 0);
         for (place, (node, given)) in nodes.into_iter().enumerate() {
             let (mut words, mut tools, mut holder) = ([u64::MAX; 32], 0u64, 0u64);
             kit.ok("cuGraphNodeGetParams", &[node, at(&mut words)]);

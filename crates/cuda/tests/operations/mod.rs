@@ -20,7 +20,7 @@ use driver::memory::sparse::{Part, Remap};
 use driver::memory::transfer::{Place, Transfer};
 use driver::memory::value::{Comparison, Condition, Word, WordOperation};
 use driver::module::{self, Function, Module, Report};
-use driver::stream::capture::Mode;
+use driver::stream::capture::{self, Mode};
 use driver::stream::{HostCall, Kind, Operation, Policy, STREAMS, Stream};
 use driver::texture::reference::{self, Reference};
 use driver::{Error, event};
@@ -322,6 +322,54 @@ fn a_graph_launch_settles_its_kernels() {
             total += 2 * 64 * texel as u32;
             assert_eq!(word(counter, 0), total, "{texel}");
         }
+    });
+}
+
+/// A thread that has looked up a stream may use it when another one has destroyed it, or its context.
+#[test]
+fn destroyed_streams_take_part_in_no_capture() {
+    isolated("operations::destroyed_streams_take_part_in_no_capture", &[], || {
+        let (context, _) = started();
+        let destroyed = new_stream(&context);
+        driver::stream::destroy(destroyed.handle).expect("destroyed");
+        assert_eq!(destroyed.begin_capture(Mode::Relaxed, None), Err(Error::InvalidHandle));
+        context.synchronize().expect("no capture");
+        // A stream that would join another one's capture.
+        let (origin, joining) = (new_stream(&context), new_stream(&context));
+        let event = event::create(&context, 2).and_then(event::get).expect("an event");
+        origin.begin_capture(Mode::Relaxed, None).expect("a capture");
+        origin.submit(Operation::Record(event::Record::of(&event)), Policy::Later).expect("captured");
+        driver::stream::destroy(joining.handle).expect("destroyed");
+        let wait = Operation::Wait(event::Wait::on(&event));
+        assert_eq!(joining.submit(wait, Policy::Later), Err(Error::InvalidHandle));
+        assert!(!joining.is_capturing());
+        origin.end_capture().expect("a graph");
+        // A context that ends.
+        let second = context::create(&context.device, 0, 3020).and_then(context::get).expect("a context");
+        let stream = new_stream(&second);
+        context::destroy(&second).expect("destroyed");
+        assert_eq!(stream.begin_capture(Mode::Global, None), Err(Error::ContextIsDestroyed));
+        assert!(!stream.is_capturing());
+        capture::check_unsafe().expect("no capture");
+    });
+}
+
+/// Of two threads that end a capture, one gets its graph.
+#[test]
+fn a_capture_ends_once() {
+    isolated("operations::a_capture_ends_once", &[], || {
+        let (context, _) = started();
+        let stream = new_stream(&context);
+        for _ in 0..2000 {
+            stream.begin_capture(Mode::Relaxed, None).expect("a capture");
+            let end = || stream.end_capture().is_ok();
+            let ends = std::thread::scope(|scope| {
+                let other = scope.spawn(end);
+                [end(), other.join().expect("no panic")]
+            });
+            assert_eq!(ends.iter().filter(|ended| **ended).count(), 1);
+        }
+        context.synchronize().expect("no capture");
     });
 }
 

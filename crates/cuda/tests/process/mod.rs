@@ -288,6 +288,34 @@ fn settings_of_core_dumps_are_kept() {
     });
 }
 
+/// A fault says that no dump is written, once and only if one was asked for.
+#[test]
+fn a_fault_says_that_no_core_dump_is_written() {
+    const FAULT: &str = "
+        .version 7.0
+        .target sm_52
+        .address_size 64
+        .visible .entry fault() { .reg .b64 %t; mov.u64 %t, 16; st.global.u64 [%t], %t; ret; }\0";
+    const ILLEGAL_ADDRESS: u32 = 700;
+    let test = "process::a_fault_says_that_no_core_dump_is_written";
+    for (asked, times) in [("0", 0), ("1", 1)] {
+        let variables = [("ANYWARP_LOG", "warn"), ("ANYWARP_TEST_DUMP", asked)];
+        let output = isolated(test, &variables, || {
+            let cuda = Library::start();
+            let (mut yes, mut one) = (std::env::var("ANYWARP_TEST_DUMP").as_deref() == Ok("1"), 1u64);
+            cuda.ok("cuCoredumpSetAttributeGlobal", &[1, at(&mut yes), at(&mut one)]);
+            let module = cuda.made("cuModuleLoadData", &[FAULT.as_ptr() as u64]);
+            let function = cuda.made("cuModuleGetFunction", &[module, c"fault".as_ptr() as u64]);
+            for _ in 0..2 {
+                cuda.call("cuLaunchKernel", &[function, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
+                assert_eq!(cuda.call("cuCtxSynchronize", &[]), ILLEGAL_ADDRESS);
+            }
+        });
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(told.matches("core dump").count(), times, "{told}");
+    }
+}
+
 #[test]
 fn functions_are_registered_for_dumps_and_notifications() {
     isolated("process::functions_are_registered_for_dumps_and_notifications", &[], || {

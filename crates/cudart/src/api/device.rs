@@ -159,8 +159,8 @@ api! {
 
     Driver Inherits fn cudaSetValidDevices(list: In<i32>, count: i32) {
         let count = usize::try_from(count).map_err(|_| Error::INVALID_VALUE)?;
-        for device in list.list(count)? {
-            current::device_at(device).map_err(|_| Error::INVALID_VALUE)?;
+        for device in list.each(count) {
+            current::device_at(device?).map_err(|_| Error::INVALID_VALUE)?;
         }
         Ok(())
     }

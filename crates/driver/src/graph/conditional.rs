@@ -181,8 +181,9 @@ impl Conditional {
         Ok(Conditional { variable, kind, bodies, handles, context })
     }
 
-    pub(super) fn snapshot(&self) -> Self {
-        Conditional { bodies: self.bodies.iter().map(|body| body.snapshot()).collect(), ..self.clone() }
+    /// As [`Graph::snapshot_alone`].
+    pub(super) fn snapshot_alone(&self) -> Self {
+        Conditional { bodies: self.bodies.iter().map(|body| body.snapshot_alone()).collect(), ..self.clone() }
     }
 
     /// The body that runs next, given the number of bodies that have run.

@@ -10,9 +10,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::Builder;
 
-use host::threads::{Turn, spawn_scoped};
+use host::threads::Turn;
 
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
@@ -28,10 +27,6 @@ const MOST_INSIDE: u32 = 120;
 const MOST_TAIL: usize = 255;
 /// How deep fire-and-forget graphs may launch others. An H200 has no limit below 3,000.
 const MOST_DEPTH: u32 = 4096;
-/// Deeper than this, another thread takes over, since each level takes stack.
-const LEVELS: u32 = 64;
-/// That thread's stack.
-const STACK: usize = 1 << 20;
 
 /// How a kernel launches a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,8 +222,14 @@ impl Environment {
     }
 
     /// Runs what waits to run inside. Called when a kernel has ended.
+    #[inline]
     pub(super) fn run_inside(self: &Arc<Self>, turn: Option<&Turn>) -> Result<()> {
         // What was launched is seen here: the launching kernel has ended.
+        if self.registered.load(Ordering::Acquire) { self.run_all_inside(turn) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn run_all_inside(self: &Arc<Self>, turn: Option<&Turn>) -> Result<()> {
         while self.registered.load(Ordering::Acquire) {
             let Some(next) = lock(&self.state).inside.pop_front() else { break };
             // Siblings that launch each other without end must not keep the process from ending.
@@ -239,15 +240,7 @@ impl Environment {
     }
 
     fn run_one(self: &Arc<Self>, next: Launched, turn: Option<&Turn>) -> Result<()> {
-        if !(self.depth + 1).is_multiple_of(LEVELS) {
-            return run_all(next, None, self, turn);
-        }
-        let thread = Builder::new().name("anywarp-graph".into()).stack_size(STACK);
-        let run = || run::guarded(|| run_all(next, None, self, Some(&Turn::begin())));
-        std::thread::scope(|scope| {
-            let thread = spawn_scoped(thread, scope, run).map_err(|_| Error::OutOfMemory)?;
-            thread.join().unwrap_or(Err(Error::Unknown))
-        })
+        run::with_stack(turn, |turn| run_all(next, None, self, turn))
     }
 
     /// Ends the environment, whose own work ended so: runs the rest of what was launched into it, unless that
@@ -260,7 +253,7 @@ impl Environment {
             if ran.is_err() {
                 lock(&self.state).inside.clear();
             }
-            ran = ran.and(self.run_inside(turn));
+            ran = ran.and(self.run_all_inside(turn));
             let mut state = lock(&self.state);
             // What helpers run may launch siblings.
             while state.helped > 0 && state.inside.is_empty() {

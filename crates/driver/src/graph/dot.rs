@@ -1,7 +1,7 @@
 //! Descriptions of graphs in the DOT language of Graphviz.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +27,10 @@ pub mod flag {
     pub const HOST_PARAMS: u32 = 1 << 5;
     /// Parameters of event nodes.
     pub const EVENT_PARAMS: u32 = 1 << 6;
+    /// Parameters of nodes that signal external semaphores.
+    pub const SIGNAL_PARAMS: u32 = 1 << 7;
+    /// Parameters of nodes that wait for external semaphores.
+    pub const AWAIT_PARAMS: u32 = 1 << 8;
     /// Attributes of kernel nodes.
     pub const KERNEL_ATTRIBUTES: u32 = 1 << 9;
     /// Handles.
@@ -43,7 +47,7 @@ pub mod flag {
     pub const CONDITIONAL_PARAMS: u32 = 1 << 15;
 }
 
-/// All flags, the ones of semaphore nodes among them.
+/// All flags.
 const KNOWN_FLAGS: u32 = (1 << 17) - 1;
 
 /// Writes the description of a graph to a file. Unknown flags have no effect, as on the hardware.
@@ -59,12 +63,17 @@ pub fn write(graph: &Graph, path: &OsStr, flags: u32) -> Result<()> {
 pub fn describe(graph: &Graph, flags: u32) -> String {
     let mut text = String::from("digraph dot {\n");
     let flags = if flags & flag::VERBOSE != 0 { KNOWN_FLAGS & !flag::RUNTIME_TYPES } else { flags };
-    describe_into(&mut text, graph, flags);
+    let mut inside = describe_into(&mut text, graph, flags);
+    // By a stack of their own: graphs may be nested deeper than a thread's stack allows.
+    while let Some(graph) = inside.pop() {
+        inside.extend(describe_into(&mut text, &graph, flags));
+    }
     text.push_str("}\n");
     text
 }
 
-fn describe_into(text: &mut String, graph: &Graph, flags: u32) {
+/// Adds a graph. Returns the graphs inside, the last one first.
+fn describe_into(text: &mut String, graph: &Graph, flags: u32) -> Vec<Arc<Graph>> {
     let body = graph.lock();
     let id = graph.id;
     let mut inner: Vec<Arc<Graph>> = Vec::new();
@@ -87,11 +96,7 @@ fn describe_into(text: &mut String, graph: &Graph, flags: u32) {
             text,
             "\"graph_{id}_node_{index}\"[style=\"solid\" shape=\"{shape}\" label=\"{label}\"];"
         );
-        match &entry.work {
-            Work::Child(child) => inner.push(Arc::clone(child)),
-            Work::Conditional(conditional) => inner.extend(conditional.bodies.iter().cloned()),
-            _ => {}
-        }
+        inner.extend(entry.work.graphs().iter().cloned());
     }
     for (index, entry) in body.entries() {
         for (from, edge) in &entry.incoming {
@@ -103,10 +108,8 @@ fn describe_into(text: &mut String, graph: &Graph, flags: u32) {
         }
     }
     text.push_str("}\n");
-    drop(body);
-    for graph in inner {
-        describe_into(text, &graph, flags);
-    }
+    inner.reverse();
+    inner
 }
 
 /// What a node is called.
@@ -139,7 +142,10 @@ fn name(work: &Work) -> String {
 /// Adds the parameters that the flags ask for.
 fn details(label: &mut String, work: &Work, flags: u32) {
     let asked = |flag: u32| flags & flag != 0;
+    // Writing to a string cannot fail.
     let _ = match work {
+        // Their names say everything.
+        Work::Empty | Work::Child(_) => Ok(()),
         Work::Kernel(kernel) => {
             let config = kernel.launch.config();
             if asked(flag::KERNEL_PARAMS) {
@@ -153,40 +159,53 @@ fn details(label: &mut String, work: &Work, flags: u32) {
             }
             Ok(())
         }
-        Work::Copy(copying) if asked(flag::COPY_PARAMS) => {
+        Work::Copy(copying) => when(asked(flag::COPY_PARAMS), || {
             let asked = &copying.asked;
             let [width, height, depth] = asked.extent;
             write!(label, "\n{width} x {height} x {depth}\n{:x?}\nto {:x?}", asked.from.place, asked.to.place)
-        }
-        Work::Fill(filling) if asked(flag::FILL_PARAMS) => {
+        }),
+        Work::Fill(filling) => when(asked(flag::FILL_PARAMS), || {
             let fill = &filling.fill;
             write!(
                 label,
                 "\n{:#x} = {:#x}\n{} x {} of {} bytes",
                 fill.to, fill.value, fill.width, fill.height, fill.element
             )
+        }),
+        Work::Host(HostCall::Function { function, data }) => {
+            when(asked(flag::HOST_PARAMS), || write!(label, "\n{:#x}({data:#x})", *function as usize))
         }
-        Work::Host(HostCall::Function { function, data }) if asked(flag::HOST_PARAMS) => {
-            write!(label, "\n{:#x}({data:#x})", *function as usize)
+        // No node calls one.
+        Work::Host(HostCall::Callback { .. }) => Ok(()),
+        Work::Record(event) | Work::Wait(event) => {
+            when(asked(flag::EVENT_PARAMS), || write!(label, "\nevent {:#x}", event.handle))
         }
-        Work::Record(event) | Work::Wait(event) if asked(flag::EVENT_PARAMS) => {
-            write!(label, "\nevent {:#x}", event.handle)
-        }
-        Work::Allocate(reservation) if asked(flag::ALLOCATE_PARAMS) => {
+        Work::Allocate(reservation) => when(asked(flag::ALLOCATE_PARAMS), || {
             write!(label, "\n{} bytes at {:#x}", reservation.asked.size, reservation.address())
+        }),
+        Work::Free(reservation) => {
+            when(asked(flag::FREE_PARAMS), || write!(label, "\n{:#x}", reservation.address()))
         }
-        Work::Free(reservation) if asked(flag::FREE_PARAMS) => {
-            write!(label, "\n{:#x}", reservation.address())
+        Work::Batch(batch) => {
+            when(asked(flag::BATCH_PARAMS), || write!(label, "\n{} operations", batch.steps.len()))
         }
-        Work::Batch(batch) if asked(flag::BATCH_PARAMS) => {
-            write!(label, "\n{} operations", batch.steps.len())
+        Work::Semaphores(semaphores) => {
+            let flag = if semaphores.signals() { flag::SIGNAL_PARAMS } else { flag::AWAIT_PARAMS };
+            when(asked(flag), || {
+                semaphores.uses().try_for_each(|(semaphore, value)| {
+                    write!(label, "\nsemaphore {semaphore:#x}: {value:#x}")
+                })
+            })
         }
-        Work::Conditional(conditional) if asked(flag::CONDITIONAL_PARAMS) => {
+        Work::Conditional(conditional) => when(asked(flag::CONDITIONAL_PARAMS), || {
             let bodies = conditional.bodies.iter().map(|body| format!(" graph_{}", body.id));
             write!(label, "\nhandle {:#x}{}", conditional.variable.handle, bodies.collect::<String>())
-        }
-        _ => Ok(()),
+        }),
     };
+}
+
+fn when(asked: bool, write: impl FnOnce() -> fmt::Result) -> fmt::Result {
+    if asked { write() } else { Ok(()) }
 }
 
 /// A label within quotation marks.

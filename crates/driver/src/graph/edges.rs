@@ -108,12 +108,56 @@ impl Graph {
         if has_duplicates(&incoming) { Err(Error::InvalidValue) } else { Ok(incoming) }
     }
 
-    /// Checks that these are nodes of this graph, from which such edges can lead.
-    pub fn check_dependencies(&self, nodes: &[(Handle, Edge)]) -> Result<()> {
-        nodes.iter().try_for_each(|(node, edge)| {
-            let index = self.index_of(*node)?;
-            edge.check_from(&self.lock().entry(index as usize)?.work)
-        })
+    /// The dependencies that a program lists, each checked before the next is read: a count that is too large
+    /// is refused at the first value that is no node, not at the end of the memory.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: no nodes of this graph, or none from which such edges can lead.
+    pub fn listed(&self, nodes: impl Iterator<Item = Result<(Handle, Edge)>>) -> Result<Vec<(Handle, Edge)>> {
+        let check = |(node, edge): (Handle, Edge)| {
+            let index = self.index_of(node)?;
+            edge.check_from(&self.lock().entry(index as usize)?.work)?;
+            Ok((node, edge))
+        };
+        nodes.map(|one| one.and_then(check)).collect()
+    }
+
+    /// As [`Graph::listed`], for a new node, whose dependencies are `count` different nodes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: there are not as many, or the list has other values.
+    pub fn listed_for_node(
+        &self,
+        count: usize,
+        nodes: impl Iterator<Item = Result<(Handle, Edge)>>,
+    ) -> Result<Vec<(Handle, Edge)>> {
+        if count > self.lock().room() { Err(Error::InvalidValue) } else { self.listed(nodes) }
+    }
+
+    /// The edges that a program lists, `count` different ones, up to the first that is none between nodes of
+    /// this graph. Adding and removing edges refuse that one in the order of their checks; the rest is not
+    /// read.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: the nodes cannot have as many edges, or the list cannot be read.
+    pub fn listed_edges(
+        &self,
+        count: usize,
+        edges: impl Iterator<Item = Result<(Handle, Handle, Edge)>>,
+    ) -> Result<Vec<(Handle, Handle, Edge)>> {
+        let room = self.lock().room();
+        if count > room.saturating_mul(room) {
+            return Err(Error::InvalidValue);
+        }
+        let mut all = Vec::new();
+        for edge in edges {
+            let (from, to, edge) = edge?;
+            all.push((from, to, edge));
+            if self.index_of(from).is_err() || self.index_of(to).is_err() {
+                break;
+            }
+        }
+        Ok(all)
     }
 
     /// Whether each of `nodes` comes before one of `last`.

@@ -77,7 +77,7 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
         return Err(Error::InvalidValue.into());
     }
     if flags & flag::DEVICE_LAUNCH != 0 {
-        check_for_device(&source.lock())?;
+        check_for_device(source)?;
     }
     let graph = source.snapshot();
     let (plan, places) = flatten::compile(&graph)?;
@@ -102,7 +102,16 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
 
 /// Checks a graph that kernels may launch: only kernels, copies, fills and child graphs, in one context
 /// (recorded on an H200).
-fn check_for_device(body: &Body) -> Result<(), Refusal> {
+fn check_for_device(graph: &Arc<Graph>) -> Result<(), Refusal> {
+    let mut open = vec![Arc::clone(graph)];
+    while let Some(graph) = open.pop() {
+        check_body_for_device(&graph.lock(), &mut open)?;
+    }
+    Ok(())
+}
+
+/// The same without the child graphs, which it adds to a list.
+fn check_body_for_device(body: &Body, open: &mut Vec<Arc<Graph>>) -> Result<(), Refusal> {
     let wrong = |reason, node| Refusal { error: Error::InvalidValue, reason, node };
     if body.entries().next().is_none() {
         return Err(wrong(Reason::Arguments, 0));
@@ -113,7 +122,7 @@ fn check_for_device(body: &Body) -> Result<(), Refusal> {
             return Err(wrong(Reason::Unsupported, entry.handle));
         }
         if let Work::Child(child) = &entry.work {
-            check_for_device(&child.lock())?;
+            open.push(Arc::clone(child));
         }
         let context = entry.work.context();
         if context.is_some() && *first.get_or_insert(context) != context {
@@ -155,7 +164,7 @@ impl Exec {
     }
 
     /// The graph as it was instantiated, with the updates since.
-    pub(super) fn graph(&self) -> &Graph {
+    pub(super) fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
@@ -210,6 +219,7 @@ impl Exec {
         })?;
         let mut plan = self.plan();
         let task = Task::of(&work);
+        note_references(&mut plan, &task);
         let step = step_mut(&mut plan, place)?;
         place.with(|old| {
             update::check_change(old, &work, (rules, self.flags)).map_err(|_| Error::InvalidValue)?;
@@ -241,6 +251,7 @@ impl Exec {
             // Nodes of the original may be gone by now.
             let place = self.places.get(&node).ok_or(Error::InvalidValue)?;
             let new = Task::of(&work);
+            note_references(&mut plan, &new);
             let step = step_mut(&mut plan, place)?;
             let before = place.with(|old| Ok(std::mem::replace(old, work.clone())))?;
             match (&mut step.task, &before, &work) {
@@ -281,6 +292,13 @@ impl Exec {
         } else {
             Err(Error::InvalidValue)
         }
+    }
+}
+
+/// Notes that a plan will have a task, perhaps in a conditional node.
+fn note_references(plan: &mut Arc<Plan>, task: &Task) {
+    if task.has_references() {
+        Arc::make_mut(plan).has_references = true;
     }
 }
 

@@ -87,6 +87,33 @@ pub struct Access {
     pub flags: u32,
 }
 
+impl Access {
+    fn check(&self) -> Result<()> {
+        const READ_AND_WRITE: u32 = 3;
+        match self.location.kind {
+            DEVICE => crate::driver()?.device(self.location.id)?,
+            _ => return Err(Error::InvalidValue),
+        };
+        if self.flags == READ_AND_WRITE { Ok(()) } else { Err(Error::NotSupported) }
+    }
+
+    /// What a program lists, up to the first that [`Reservation::new`] refuses: the rest is not read.
+    ///
+    /// # Errors
+    /// The list cannot be read.
+    pub fn listed(list: impl Iterator<Item = Result<Access>>) -> Result<Vec<Access>> {
+        let mut all = Vec::new();
+        for one in list {
+            let one = one?;
+            all.push(one);
+            if one.check().is_err() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
 #[derive(Default)]
 struct State {
     /// Whether the memory is allocated, after all work submitted so far.
@@ -214,16 +241,7 @@ impl Reservation {
             Location { kind: HOST_NUMA, id } if is_node(id) => &context.device,
             _ => return Err(Error::InvalidValue),
         };
-        for Access { location, flags } in &asked.access {
-            const READ_AND_WRITE: u32 = 3;
-            match location.kind {
-                DEVICE => driver.device(location.id)?,
-                _ => return Err(Error::InvalidValue),
-            };
-            if *flags != READ_AND_WRITE {
-                return Err(Error::NotSupported);
-            }
-        }
+        asked.access.iter().try_for_each(Access::check)?;
         let freed = at.freed_before(&asked);
         let mut all = lock(&ALL);
         // Another thread may have taken the block meanwhile.

@@ -11,6 +11,7 @@ pub mod dot;
 mod edges;
 pub mod exec;
 mod flatten;
+mod later;
 pub mod memory;
 pub mod object;
 pub mod plan;
@@ -20,7 +21,7 @@ pub mod update;
 pub mod work;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use smallvec::SmallVec;
 
@@ -109,8 +110,8 @@ pub(crate) struct Entry {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// The largest depth of graphs in nodes of graphs: instantiation descends recursively. A launch descends into
-/// conditional nodes too, on stacks that may be small, so that these count more.
+/// The largest depth of graphs in nodes of graphs. Nothing but a launch descends recursively, into conditional
+/// nodes, so that these count more.
 const DEEPEST: u32 = 512;
 const CONDITIONAL_WEIGHT: u32 = 4;
 /// The same for a child node.
@@ -321,11 +322,40 @@ impl Graph {
         Ok(())
     }
 
-    /// The depth of the graphs inside. It is at most [`DEEPEST`], and so is the recursion.
+    /// The depth of the graphs inside.
     fn height(&self) -> u32 {
-        let body = self.lock();
-        let inside = body.entries().flat_map(|(_, entry)| entry.work.graphs());
-        inside.map(|graph| graph.weight.load(Ordering::Acquire) + graph.height()).max().unwrap_or(0)
+        let (mut highest, mut open) = (0, Vec::new());
+        let mut add = |open: &mut Vec<_>, body: &Body, above: u32| {
+            for graph in body.inside() {
+                let depth = above + graph.weight.load(Ordering::Acquire);
+                highest = highest.max(depth);
+                open.push((Arc::clone(graph), depth));
+            }
+        };
+        add(&mut open, &self.lock(), 0);
+        while let Some((graph, depth)) = open.pop() {
+            add(&mut open, &graph.lock(), depth);
+        }
+        highest
+    }
+
+    /// Whether something is true of the body of this graph or of one inside. Graphs may be nested deeper than
+    /// a thread's stack allows, so this and all that descends into them keep a list of those to come.
+    fn any(&self, mut test: impl FnMut(&Body) -> bool) -> bool {
+        let mut open = Vec::new();
+        let mut found = |open: &mut Vec<_>, body: &Body| {
+            open.extend(body.inside().cloned());
+            test(body)
+        };
+        if found(&mut open, &self.lock()) {
+            return true;
+        }
+        while let Some(graph) = open.pop() {
+            if found(&mut open, &graph.lock()) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Begins a capture that adds nodes.
@@ -357,6 +387,15 @@ impl Graph {
 
     /// Ends the handles of the graph, of its nodes, and of the graphs that they own.
     pub(crate) fn end(&self) {
+        let mut open = self.end_alone();
+        while let Some(graph) = open.pop() {
+            open.extend(graph.end_alone());
+        }
+    }
+
+    /// Ends the graph but for the graphs inside, which it returns.
+    fn end_alone(&self) -> Vec<Arc<Graph>> {
+        let mut inside = Vec::new();
         GRAPHS.remove(self.handle);
         let entries = {
             let mut body = self.lock();
@@ -365,10 +404,12 @@ impl Graph {
         };
         for entry in entries.into_iter().flatten() {
             NODES.remove(entry.handle);
-            entry.work.end(self);
+            inside.extend(entry.work.graphs().iter().cloned());
+            entry.work.end_alone(self);
         }
         let objects = std::mem::take(&mut *self.objects());
         drop(objects);
+        inside
     }
 
     /// Adds a node.
@@ -431,12 +472,21 @@ impl Graph {
 
     /// As [`Graph::clone_graph`], of a graph that can be cloned.
     fn copy(&self) -> Result<Arc<Graph>> {
+        let first = self.copy_alone()?;
+        let mut open = vec![Arc::clone(&first)];
+        while let Some(copy) = open.pop() {
+            open.extend(copy.adopt()?);
+        }
+        Ok(first)
+    }
+
+    /// A copy that [`Graph::adopt`] makes independent of the original.
+    fn copy_alone(&self) -> Result<Arc<Graph>> {
         let body = {
             let own = self.lock();
             Body { nodes: own.nodes.clone(), may_own_memory: own.may_own_memory, ..Body::default() }
         };
         let clone = Graph::with_handle(body)?;
-        clone.adopt()?;
         let objects = self.objects().clone();
         *clone.objects() = objects;
         Ok(clone)
@@ -451,37 +501,34 @@ impl Graph {
 
     /// Whether a copy can exist beside the graph.
     pub(crate) fn can_be_cloned(&self) -> bool {
-        self.lock().entries().all(|(_, entry)| match &entry.work {
-            Work::Conditional(_) | Work::Allocate(_) | Work::Free(_) => false,
-            Work::Child(child) => child.can_be_cloned(),
-            _ => true,
-        })
+        let keeps = |work: &Work| matches!(work, Work::Conditional(_) | Work::Allocate(_) | Work::Free(_));
+        !self.any(|body| body.entries().any(|(_, entry)| keeps(&entry.work)))
     }
 
     /// Whether kernels update a node of the graph or of its child graphs and bodies.
     pub(super) fn has_updatable(&self) -> bool {
-        let body = self.lock();
-        let mut entries = body.entries();
-        entries.any(|(_, entry)| {
-            entry.work.is_updatable() || entry.work.graphs().iter().any(|inside| inside.has_updatable())
-        })
+        self.any(|body| body.entries().any(|(_, entry)| entry.work.is_updatable()))
     }
 
     /// Forgets what kernels have changed in nodes: another executable graph begins.
     pub(super) fn reset_updates(&self) {
-        for (_, entry) in self.lock().entries() {
-            entry.work.reset_updates();
-            if let Work::Kernel(kernel) = &entry.work
-                && let Some(node) = &kernel.updatable
-            {
-                node.reset_enabled();
+        self.any(|body| {
+            for (_, entry) in body.entries() {
+                entry.work.reset_updates();
+                if let Work::Kernel(kernel) = &entry.work
+                    && let Some(node) = &kernel.updatable
+                {
+                    node.reset_enabled();
+                }
             }
-            entry.work.graphs().iter().for_each(|inside| inside.reset_updates());
-        }
+            false
+        });
     }
 
-    /// Gives the entries of a fresh copy nodes of their own, and copies the graphs of its child nodes.
-    fn adopt(&self) -> Result<()> {
+    /// Gives the entries of a fresh copy nodes of their own, and copies the graphs of its child nodes. Returns
+    /// these copies, which must adopt their entries as well.
+    fn adopt(&self) -> Result<Vec<Arc<Graph>>> {
+        let mut inside = Vec::new();
         let mut body = self.lock();
         for (index, place) in body.nodes.iter_mut().enumerate() {
             let Some(entry) = place else { continue };
@@ -495,29 +542,47 @@ impl Graph {
                 kernel.make_updatable();
             }
             if let Work::Child(child) = &entry.work {
-                let copy = child.copy()?;
+                let copy = child.copy_alone()?;
                 copy.owned.store(true, Ordering::Release);
-                copy.weight.store(1, Ordering::Release);
+                copy.weight.store(CHILD_WEIGHT, Ordering::Release);
                 lock(&copy.owner).clone_from(&self.me);
+                inside.push(Arc::clone(&copy));
                 entry.work = Work::Child(copy);
             }
         }
-        Ok(())
+        Ok(inside)
     }
 
     /// A copy that no handle reaches, whose entries keep the handles of the original's nodes.
     pub(crate) fn snapshot(&self) -> Arc<Graph> {
-        let body = self.lock();
-        let mut nodes = body.nodes.clone();
-        for entry in nodes.iter_mut().flatten() {
-            entry.work.detach();
+        let first = self.snapshot_alone();
+        let mut open = vec![Arc::clone(&first)];
+        while let Some(copy) = open.pop() {
+            for entry in copy.lock().nodes.iter_mut().flatten() {
+                entry.work.detach();
+                open.extend(entry.work.graphs().iter().cloned());
+            }
         }
+        first
+    }
+
+    /// The same, but for the graphs inside, which are the original's.
+    fn snapshot_alone(&self) -> Arc<Graph> {
+        let body = self.lock();
+        let nodes = body.nodes.clone();
         let (variables, may_own_memory) = (body.variables.clone(), body.may_own_memory);
         drop(body);
         let copy = Graph::new(0, Body { nodes, variables, may_own_memory, ..Body::default() });
         let objects = self.objects().clone();
         *copy.objects() = objects;
         copy
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
+        later::drop_nodes(std::mem::take(&mut body.nodes));
     }
 }
 
@@ -535,6 +600,11 @@ impl Body {
         self.nodes.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)))
     }
 
+    /// The graphs that nodes own.
+    fn inside(&self) -> impl Iterator<Item = &Arc<Graph>> {
+        self.entries().flat_map(|(_, entry)| entry.work.graphs())
+    }
+
     /// One more than the largest index.
     pub(crate) fn room(&self) -> usize {
         self.nodes.len()
@@ -542,12 +612,25 @@ impl Body {
 
     /// Whether nodes allocate or free memory, in this graph or in those of its child nodes.
     pub(crate) fn owns_memory(&self) -> bool {
-        self.may_own_memory
-            && self.entries().any(|(_, entry)| match &entry.work {
-                Work::Allocate(_) | Work::Free(_) => true,
-                Work::Child(child) => child.lock().owns_memory(),
-                _ => false,
-            })
+        let mut open: Vec<Arc<Graph>> = Vec::new();
+        let found = |open: &mut Vec<_>, body: &Body| {
+            body.may_own_memory
+                && body.entries().any(|(_, entry)| {
+                    if let Work::Child(child) = &entry.work {
+                        open.push(Arc::clone(child));
+                    }
+                    matches!(entry.work, Work::Allocate(_) | Work::Free(_))
+                })
+        };
+        if found(&mut open, self) {
+            return true;
+        }
+        while let Some(graph) = open.pop() {
+            if found(&mut open, &graph.lock()) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The node indices in an order in which every node follows those that it depends on; `None` if there is

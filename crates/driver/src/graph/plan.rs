@@ -12,6 +12,7 @@ use crate::launch::Prepared;
 use crate::stream::Operation;
 
 use super::conditional::{Conditional, Variable};
+use super::later;
 use super::memory::Reservation;
 use super::updatable::Updatable;
 use super::work::Work;
@@ -34,6 +35,9 @@ pub(crate) struct Plan {
     pub(super) memory: Vec<Memory>,
     /// The steps that record events or wait for them.
     pub(super) events: Vec<u32>,
+    /// Whether a kernel here or in conditional nodes may have texture references. A launch of a graph without
+    /// does not look at its steps.
+    pub(super) has_references: bool,
 }
 
 /// A change of graph memory.
@@ -69,6 +73,15 @@ pub(super) struct Branch {
 }
 
 impl Task {
+    /// Whether it is a kernel that has texture references.
+    pub(super) fn has_references(&self) -> bool {
+        match self {
+            Task::Run(Operation::Launch(launch)) => launch.has_references(),
+            Task::Update(_, launch) => launch.has_references(),
+            Task::Branch(_) | Task::Nothing | Task::Run(_) => false,
+        }
+    }
+
     /// The task of a node that is not a graph of its own.
     pub(super) fn of(work: &Work) -> Task {
         if let Work::Kernel(kernel) = work
@@ -95,23 +108,35 @@ impl Plan {
     /// # Errors
     /// As [`Module::bind_references`](crate::module::Module::bind_references).
     pub(super) fn bind_references(&self) -> Result<()> {
-        self.steps.iter().try_for_each(|step| match &step.task {
-            Task::Run(Operation::Launch(launch)) => launch.bind_references(),
-            Task::Update(_, launch) => launch.bind_references(),
-            Task::Branch(branch) => branch.bodies.iter().try_for_each(|body| body.bind_references()),
-            Task::Nothing | Task::Run(_) => Ok(()),
-        })
+        if !self.has_references {
+            return Ok(());
+        }
+        let mut open = vec![self];
+        while let Some(plan) = open.pop() {
+            for step in &plan.steps {
+                match &step.task {
+                    Task::Run(Operation::Launch(launch)) => launch.bind_references()?,
+                    Task::Update(_, launch) => launch.bind_references()?,
+                    Task::Branch(branch) => open.extend(branch.bodies.iter().map(|body| &**body)),
+                    Task::Nothing | Task::Run(_) => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Puts another variable in the place of one, here and in conditional nodes.
     pub(super) fn replace_variable(plan: &mut Arc<Plan>, old: u64, new: &Arc<Variable>) {
-        let plan = Arc::make_mut(plan);
-        for variable in plan.variables.iter_mut().filter(|variable| variable.handle == old) {
-            *variable = Arc::clone(new);
-        }
-        for step in &mut plan.steps {
-            if let Task::Branch(branch) = &mut step.task {
-                branch.bodies.iter_mut().for_each(|body| Plan::replace_variable(body, old, new));
+        let mut open = vec![plan];
+        while let Some(plan) = open.pop() {
+            let plan = Arc::make_mut(plan);
+            for variable in plan.variables.iter_mut().filter(|variable| variable.handle == old) {
+                *variable = Arc::clone(new);
+            }
+            for step in &mut plan.steps {
+                if let Task::Branch(branch) = &mut step.task {
+                    open.extend(&mut branch.bodies);
+                }
             }
         }
     }
@@ -149,6 +174,12 @@ impl Plan {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        later::drop_steps(std::mem::take(&mut self.steps));
     }
 }
 

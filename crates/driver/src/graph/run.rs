@@ -10,9 +10,10 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use host::threads::Turn;
+use host::threads::{Turn, spawn_scoped};
 use smallvec::SmallVec;
 
 use crate::crew::{Crew, Stall};
@@ -35,6 +36,10 @@ const IDLE: Duration = Duration::from_millis(3);
 const MAX_HELPERS: usize = 64;
 /// How long the thread that runs the stream spins for other threads' steps before it sleeps.
 const LOOK: Duration = Duration::from_micros(20);
+/// The stack that a thread must have left to run a graph inside another one itself.
+const LEAST_STACK: usize = 128 << 10;
+/// The stack of the thread that takes over otherwise.
+const STACK: usize = 1 << 20;
 
 type Events = [(u32, EventStep)];
 
@@ -49,7 +54,8 @@ pub(super) fn plan(
         variable.assign_default();
     }
     if plan.chain {
-        return (0..plan.steps.len() as u32).try_for_each(|step| perform(plan, step, events, graph, turn));
+        let mut steps = (0..).zip(&plan.steps);
+        return steps.try_for_each(|(number, step)| perform(step, number, events, graph, turn));
     }
     let job = Arc::new(Job::new(plan, events, graph));
     HELPERS.register(&job);
@@ -58,43 +64,41 @@ pub(super) fn plan(
     lock(&job.failure).map_or(Ok(()), Err)
 }
 
-/// Runs one step.
+/// Runs one step, which has this number in its plan.
+#[inline]
 fn perform(
-    plan: &Plan,
-    step: u32,
+    step: &Step,
+    number: u32,
     events: &Events,
     graph: &Arc<Environment>,
     turn: Option<&Turn>,
 ) -> Result<()> {
     let stream = graph.stream();
-    match plan.steps.get(step as usize) {
-        Some(Step { task: Task::Update(node, launch), enabled }) => {
-            let (enabled, changed) = node.apply(launch, *enabled);
+    match &step.task {
+        Task::Update(node, launch) => {
+            let (enabled, changed) = node.apply(launch, step.enabled);
             if !enabled {
                 return Ok(());
             }
             changed.as_ref().unwrap_or(launch).run_in_graph(graph)?;
             graph.run_inside(turn)
         }
-        Some(step) if !step.enabled => Ok(()),
-        Some(one) => match &one.task {
-            Task::Nothing | Task::Update(..) => Ok(()),
-            Task::Run(Operation::Launch(launch)) => {
-                launch.run_in_graph(graph)?;
-                graph.run_inside(turn)
+        _ if !step.enabled => Ok(()),
+        Task::Nothing => Ok(()),
+        Task::Run(Operation::Launch(launch)) => {
+            launch.run_in_graph(graph)?;
+            graph.run_inside(turn)
+        }
+        Task::Run(operation @ (Operation::Record(_) | Operation::Wait(_))) => {
+            match events.binary_search_by_key(&number, |event| event.0).ok().and_then(|at| events.get(at)) {
+                Some((_, EventStep::Record(record))) => record.run(),
+                Some((_, EventStep::Wait(wait))) => wait.run(),
+                None => return operation.run(stream, turn),
             }
-            Task::Run(operation @ (Operation::Record(_) | Operation::Wait(_))) => {
-                match events.binary_search_by_key(&step, |event| event.0).ok().and_then(|at| events.get(at)) {
-                    Some((_, EventStep::Record(record))) => record.run(),
-                    Some((_, EventStep::Wait(wait))) => wait.run(),
-                    None => return operation.run(stream, turn),
-                }
-                Ok(())
-            }
-            Task::Run(operation) => operation.run(stream, turn),
-            Task::Branch(branch) => choose(branch, graph, turn),
-        },
-        None => Ok(()),
+            Ok(())
+        }
+        Task::Run(operation) => operation.run(stream, turn),
+        Task::Branch(branch) => with_stack(turn, |turn| choose(branch, graph, turn)),
     }
 }
 
@@ -110,6 +114,25 @@ fn choose(branch: &Branch, graph: &Arc<Environment>, turn: Option<&Turn>) -> Res
         ran += 1;
     }
     Ok(())
+}
+
+/// Runs a graph inside a graph. Each level takes stack: if the thread has little left, another one takes over.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]: the system refuses that thread.
+pub(super) fn with_stack(
+    turn: Option<&Turn>,
+    run: impl FnOnce(Option<&Turn>) -> Result<()> + Send,
+) -> Result<()> {
+    if host::stack::left() >= LEAST_STACK {
+        return run(turn);
+    }
+    let thread = Builder::new().name("anywarp-graph".into()).stack_size(STACK);
+    std::thread::scope(|scope| {
+        let run = || guarded(|| run(Some(&Turn::begin())));
+        let thread = spawn_scoped(thread, scope, run).map_err(|_| Error::OutOfMemory)?;
+        thread.join().unwrap_or(Err(Error::Unknown))
+    })
 }
 
 /// One run of a plan that is no chain.
@@ -171,7 +194,8 @@ impl Job {
         if self.failed.load(Ordering::Acquire) {
             return;
         }
-        if let Err(error) = guarded(|| perform(&self.plan, step, &self.events, &self.graph, turn)) {
+        let Some(task) = self.plan.steps.get(step as usize) else { return };
+        if let Err(error) = guarded(|| perform(task, step, &self.events, &self.graph, turn)) {
             lock(&self.failure).get_or_insert(error);
             self.failed.store(true, Ordering::Release);
         }

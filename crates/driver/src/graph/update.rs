@@ -78,9 +78,27 @@ pub fn update(exec: &Exec, graph: &Graph, rules: Rules) -> Result<(), Failure> {
 
 /// The nodes of `old` with the work that `new` gives them, by the rules and the flags of the executable
 /// graph.
-pub(super) fn changes(old: &Graph, new: &Graph, by: (Rules, u64)) -> Result<Vec<(Handle, Work)>, Failure> {
+pub(super) fn changes(
+    old: &Arc<Graph>,
+    new: &Graph,
+    by: (Rules, u64),
+) -> Result<Vec<(Handle, Work)>, Failure> {
+    let mut changes = Vec::new();
     // A snapshot of the new graph: its own lock is free while the old graph's is held.
-    let new = new.snapshot();
+    let mut open = vec![(Arc::clone(old), new.snapshot())];
+    while let Some((old, new)) = open.pop() {
+        changes.extend(changes_of(&old, &new, by, &mut open)?);
+    }
+    Ok(changes)
+}
+
+/// The same without the graphs inside, whose pairs it adds to a list.
+fn changes_of(
+    old: &Graph,
+    new: &Graph,
+    by: (Rules, u64),
+    open: &mut Vec<(Arc<Graph>, Arc<Graph>)>,
+) -> Result<Vec<(Handle, Work)>, Failure> {
     let (old, new) = (old.lock(), new.lock());
     let mut changes = Vec::new();
     for (before, after) in pairs(&old, &new)? {
@@ -90,11 +108,9 @@ pub(super) fn changes(old: &Graph, new: &Graph, by: (Rules, u64)) -> Result<Vec<
         }
         check_change(&before.work, &after.work, by).map_err(|outcome| Failure::at(outcome, after.handle))?;
         match (&before.work, &after.work) {
-            (Work::Child(one), Work::Child(other)) => changes.extend(self::changes(one, other, by)?),
+            (Work::Child(one), Work::Child(other)) => open.push((Arc::clone(one), Arc::clone(other))),
             (Work::Conditional(one), Work::Conditional(other)) => {
-                for (one, other) in one.bodies.iter().zip(&other.bodies) {
-                    changes.extend(self::changes(one, other, by)?);
-                }
+                open.extend(one.bodies.iter().cloned().zip(other.bodies.iter().cloned()));
                 // The kernels of the new graph set the new graph's variable.
                 let variable = Arc::clone(&other.variable);
                 let conditional = Conditional { variable, ..Conditional::clone(one) };

@@ -186,17 +186,24 @@ impl Semaphores {
         self.steps.len()
     }
 
+    /// The handles of the semaphores, with the values that are signalled or waited for.
+    pub(super) fn uses(&self) -> impl Iterator<Item = (Handle, u64)> {
+        self.steps.iter().filter_map(|step| match step {
+            WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) => {
+                Some((semaphore.handle(), *value))
+            }
+            _ => None,
+        })
+    }
+
     /// What queries report: parameters of so many words, the value first, as in the program's interface. It
     /// is valid until the node is changed or destroyed.
     pub fn reported(&self, words: usize) -> &Reported {
         let report = || {
             let (mut handles, mut parameters) = (Vec::new(), Vec::new());
-            for step in self.steps.iter() {
-                if let WordOperation::Signal(semaphore, value) | WordOperation::Await(semaphore, value) = step
-                {
-                    handles.push(semaphore.handle());
-                    parameters.extend((0..words).map(|word| if word == 0 { *value } else { 0 }));
-                }
+            for (handle, value) in self.uses() {
+                handles.push(handle);
+                parameters.extend((0..words).map(|word| if word == 0 { value } else { 0 }));
             }
             Arc::new(Reported { words, handles, parameters })
         };
@@ -394,6 +401,11 @@ impl Work {
     /// Ends what belongs to a node of a graph alone.
     pub(super) fn end(&self, graph: &Graph) {
         self.graphs().iter().for_each(|inside| inside.end());
+        self.end_alone(graph);
+    }
+
+    /// The same without the graphs inside.
+    pub(super) fn end_alone(&self, graph: &Graph) {
         match self {
             Work::Free(reservation) => reservation.remove_free(graph),
             Work::Conditional(conditional) => conditional.variable.release(),
@@ -408,11 +420,11 @@ impl Work {
         made.for_each(|graph| graph.end());
     }
 
-    /// Replaces graphs that a program may still change by copies.
+    /// Replaces graphs that a program may still change by copies, in which graphs are still to be replaced.
     pub(super) fn detach(&mut self) {
         match self {
-            Work::Child(graph) => *graph = graph.snapshot(),
-            Work::Conditional(conditional) => *conditional = Arc::new(conditional.snapshot()),
+            Work::Child(graph) => *graph = graph.snapshot_alone(),
+            Work::Conditional(conditional) => *conditional = Arc::new(conditional.snapshot_alone()),
             _ => {}
         }
     }

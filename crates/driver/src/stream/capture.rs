@@ -170,12 +170,11 @@ pub(crate) fn check_context(context: &Context) -> Result<()> {
     if found { Err(Error::StreamCaptureUnsupported) } else { Ok(()) }
 }
 
-/// Ends the captures of a destroyed context.
+/// Ends the captures of a destroyed context. Always takes the lock: a capture that begins meanwhile is in the
+/// list here, or is listed later and finds that the context has ended.
 pub(crate) fn context_ended(id: u64) {
-    if active() {
-        let captures = lock(&CAPTURES).clone();
-        captures.iter().filter(|capture| capture.is_in(id)).for_each(|capture| capture.give_up());
-    }
+    let captures = lock(&CAPTURES).clone();
+    captures.iter().filter(|capture| capture.is_in(id)).for_each(|capture| capture.give_up());
 }
 
 impl Capture {
@@ -204,10 +203,10 @@ impl Capture {
         self.has_ended() || self.is_invalid()
     }
 
-    /// Releases all streams.
-    fn end(self: &Arc<Self>) {
+    /// Releases all streams; says whether the capture had not ended before.
+    fn end(self: &Arc<Self>) -> bool {
         if self.ended.swap(true, Ordering::AcqRel) {
-            return;
+            return false;
         }
         // The lock of the list is not held in the loop: a stream that joins takes its own lock first.
         let streams = std::mem::take(&mut *lock(&self.streams));
@@ -217,12 +216,14 @@ impl Capture {
         lock(&CAPTURES).retain(|other| !Arc::ptr_eq(other, self));
         self.graph.end_capture();
         ACTIVE.fetch_sub(1, Ordering::SeqCst);
+        true
     }
 
     /// Ends it without a result. The graph is gone, even if the program gave it (recorded on an H200).
     fn give_up(self: &Arc<Self>) {
-        self.end();
-        self.graph.end();
+        if self.end() {
+            self.graph.end();
+        }
     }
 
     /// Whether blocking streams of a context take part, on which the legacy stream would depend.
@@ -233,13 +234,15 @@ impl Capture {
     /// Whether everything that the streams did comes before `next`, what the origin's next node would depend
     /// on.
     fn is_joined(&self, next: &[Dependency]) -> bool {
-        let mut ends: Vec<Handle> = lock(&self.left).iter().map(|one| one.0).collect();
+        let mut ends: Vec<Handle> = Vec::new();
         let streams = lock(&self.streams).clone();
         for stream in streams.iter().skip(1) {
             if let Some(part) = &*lock(&stream.capture) {
                 ends.extend(part.next.iter().map(|one| one.0));
             }
         }
+        // After the streams: one that was destroyed meanwhile has left this before it gave up its part.
+        ends.extend(lock(&self.left).iter().map(|one| one.0));
         let next: Vec<Handle> = next.iter().map(|one| one.0).collect();
         ends.retain(|end| !next.contains(end));
         ends.is_empty() || self.graph.comes_before(&ends, &next)
@@ -252,28 +255,31 @@ fn address<T>(list: &[T]) -> u64 {
 }
 
 impl Stream {
-    /// Begins a capture into a new graph, or into `to`: a graph, with the nodes that the first captured one
-    /// depends on.
+    /// Begins a capture into a new graph, or into `to`: a graph, with the program's list of nodes that the
+    /// first captured one depends on.
     ///
     /// # Errors
     /// [`Error::StreamCaptureUnsupported`]: the legacy stream. [`Error::IllegalState`]: the stream is
     /// capturing, or another stream captures into the graph. [`Error::InvalidValue`]: nodes of another graph.
+    /// [`Error::InvalidHandle`]: the stream was destroyed meanwhile. [`Error::ContextIsDestroyed`]: its
+    /// context was.
     pub fn begin_capture(
         self: &Arc<Self>,
         mode: Mode,
-        to: Option<(Arc<Graph>, Vec<Dependency>)>,
+        to: Option<(Arc<Graph>, &mut dyn Iterator<Item = Result<Dependency>>)>,
     ) -> Result<()> {
         if self.kind == Kind::Legacy {
             self.forbid_legacy()?;
             return Err(Error::StreamCaptureUnsupported);
         }
         let mut own = lock(&self.capture);
+        self.check_not_retired()?;
         if own.is_some() {
             return Err(Error::IllegalState);
         }
         let (graph, next) = match to {
-            Some((graph, next)) => {
-                graph.check_dependencies(&next)?;
+            Some((graph, listed)) => {
+                let next = graph.listed(listed)?;
                 (graph, next)
             }
             None => (graph::create()?, Vec::new()),
@@ -291,8 +297,24 @@ impl Stream {
         });
         ACTIVE.fetch_add(1, Ordering::SeqCst);
         lock(&CAPTURES).push(Arc::clone(&capture));
-        *own = Some(Part { capture, next, reported: Default::default() });
-        Ok(())
+        *own = Some(Part { capture: Arc::clone(&capture), next, reported: Default::default() });
+        drop(own);
+        // If the context ends from here on, it finds the capture in the list.
+        self.check_context().inspect_err(|_| capture.give_up())
+    }
+
+    /// Fails if the handle was destroyed after the caller had looked it up. The caller holds the lock of
+    /// `capture`.
+    fn check_not_retired(&self) -> Result<()> {
+        if self.retired.load(Ordering::Acquire) { Err(Error::InvalidHandle) } else { Ok(()) }
+    }
+
+    /// Fails if the context has ended, even if a reset one has taken its place.
+    fn check_context(&self) -> Result<()> {
+        let context = self.context()?;
+        // In this order: a reset context gets its new number before it is alive again.
+        let same = context.alive() && context.id() == self.context_id;
+        if same { Ok(()) } else { Err(Error::ContextIsDestroyed) }
     }
 
     /// Ends the capture that began in this stream; returns its graph.
@@ -322,8 +344,9 @@ impl Stream {
         };
         if outcome.is_err() {
             capture.give_up();
-        } else {
-            capture.end();
+        } else if !capture.end() {
+            // Another thread has ended it, or destroyed the stream.
+            return Err(Error::IllegalState);
         }
         outcome
     }
@@ -369,7 +392,11 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::IllegalState`]: the stream is not capturing. [`Error::InvalidValue`]: nodes of another graph.
-    pub fn change_dependencies(&self, nodes: &[Dependency], change: Change) -> Result<()> {
+    pub fn change_dependencies(
+        &self,
+        nodes: impl Iterator<Item = Result<Dependency>>,
+        change: Change,
+    ) -> Result<()> {
         if self.kind == Kind::Legacy {
             self.forbid_legacy()?;
         }
@@ -378,11 +405,11 @@ impl Stream {
         if part.capture.is_invalid() {
             return Err(Error::StreamCaptureInvalidated);
         }
-        part.capture.graph.check_dependencies(nodes)?;
+        let nodes = part.capture.graph.listed(nodes)?;
         if change == Change::Set {
             part.next.clear();
         }
-        part.add(nodes);
+        part.add(&nodes);
         Ok(())
     }
 
@@ -485,30 +512,35 @@ impl Stream {
         capture: Arc<Capture>,
         reached: Vec<Dependency>,
     ) -> Result<()> {
+        self.check_not_retired()?;
+        // The end takes the list: under its lock, the stream is in the list then or sees the end here.
+        let mut streams = lock(&capture.streams);
         if capture.has_ended() {
             return Err(Error::InvalidValue);
         }
         if capture.is_invalid() {
             return Err(Error::StreamCaptureInvalidated);
         }
-        lock(&capture.streams).push(Arc::clone(self));
+        streams.push(Arc::clone(self));
+        drop(streams);
         *own = Some(Part { capture, next: reached, reported: Default::default() });
         Ok(())
     }
 
-    /// Ends the stream's part in a capture when its handle is destroyed.
+    /// Notes that the stream's handle is destroyed, and ends its part in a capture. From here on it takes
+    /// part in none.
     pub(super) fn leave_capture(self: &Arc<Self>) {
-        if !active() {
-            return;
-        }
-        let part = lock(&self.capture).take();
-        let Some(Part { capture, next, .. }) = part else { return };
+        let mut own = lock(&self.capture);
+        self.retired.store(true, Ordering::SeqCst);
+        let Some(Part { capture, next, .. }) = own.take() else { return };
         let origin = lock(&capture.streams).first().is_some_and(|first| Arc::ptr_eq(first, self));
         if origin {
+            drop(own);
             capture.give_up();
         } else {
-            lock(&capture.streams).retain(|stream| !Arc::ptr_eq(stream, self));
             lock(&capture.left).extend(next);
+            drop(own);
+            lock(&capture.streams).retain(|stream| !Arc::ptr_eq(stream, self));
         }
     }
 }

@@ -65,7 +65,9 @@ impl Point {
 
     /// Waits for it; runs the stream's work unless another thread does.
     pub fn wait(&self) {
-        let own = self.inside.is_none() && queue::depth() < DEEPEST;
+        let depth = queue::depth();
+        let fits = depth == 0 || depth < DEEPEST && host::stack::left() >= LEAST_STACK;
+        let own = self.inside.is_none() && fits;
         if own || dispatcher().is_missing() {
             return self.stream.drain(self.sequence);
         }
@@ -87,6 +89,8 @@ const SPIN: Duration = Duration::from_micros(50);
 const NAP: Duration = Duration::from_micros(20);
 /// Maximum depth of streams that a thread runs, each on behalf of an event node in a graph of the one before.
 const DEEPEST: u32 = 16;
+/// The stack that it must have left for one more.
+const LEAST_STACK: usize = 128 << 10;
 
 /// Flags of streams.
 pub mod flag {
@@ -290,7 +294,6 @@ impl Stream {
     /// Notes that the handle is destroyed. Pending work still runs.
     fn retire(self: &Arc<Self>) {
         self.leave_capture();
-        self.retired.store(true, Ordering::SeqCst);
         // A runner that has not seen this publishes the end of its operation before it gives back the lock.
         drop(lock(&self.queue));
         self.leave_if_done();

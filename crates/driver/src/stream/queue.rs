@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use host::threads::Turn;
 use smallvec::SmallVec;
 
+use crate::coredump;
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::profile;
@@ -571,6 +572,7 @@ impl Stream {
     fn fail(&self, error: Error) {
         if !self.life.faulted.swap(true, Ordering::AcqRel) {
             self.device.set_fault(error);
+            coredump::faulted(self.context_id);
         }
     }
 }

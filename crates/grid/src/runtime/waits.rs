@@ -78,7 +78,10 @@ impl Waits {
 
     /// A launch begins.
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        // An empty table is cleared with work as well.
+        if !self.0.is_empty() {
+            self.0.clear();
+        }
     }
 }
 

@@ -140,8 +140,8 @@ api! {
     Device Unsafe fn hipMemSetAccess(start: u64, size: usize, descriptions: In<AccessDesc>, count: usize) {
         wrong(start == 0 || size == 0 || descriptions.is_null() || count == 0)?;
         let mut wanted = Vec::new();
-        for i in 0..count {
-            let description = descriptions.at(i)?;
+        for description in descriptions.each(count) {
+            let description = description?;
             wanted.push((place_of(description.location)?, description.flags));
         }
         Ok(address::set_access(start, size as u64, &wanted)?)

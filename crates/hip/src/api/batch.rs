@@ -26,11 +26,19 @@ const SOURCE_ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
 /// copied. The other flags are hints.
 const OTHER_COPIES: u32 = 0xe00;
 
-/// Checks the indices at which attributes or locations begin to apply: rising, from the first entry on.
-fn check_starts(starts: &[usize], count: usize) -> Result<()> {
-    let rising = starts.first() == Some(&0) && starts.is_sorted_by(|a, b| a < b);
-    let inside = starts.last().is_some_and(|last| *last < count);
-    if rising && inside { Ok(()) } else { Err(Error::InvalidValue) }
+/// The indices at which attributes or locations begin to apply: rising, from the first entry on. Reads none
+/// after a wrong one.
+fn starts(list: impl Iterator<Item = driver::Result<usize>>, count: usize) -> Result<Vec<usize>> {
+    let mut all: Vec<usize> = Vec::new();
+    for start in list {
+        let start = start?;
+        let follows = all.last().map_or(start == 0, |last| *last < start);
+        if !follows || start >= count {
+            return Err(Error::InvalidValue);
+        }
+        all.push(start);
+    }
+    Ok(all)
 }
 
 /// Checks the attributes of a batch of copies.
@@ -41,7 +49,7 @@ fn check_attributes(list: In<CopyAttributes>, first: In<usize>, number: usize, c
     if list.is_null() || first.is_null() || number > count {
         return Err(Error::InvalidValue);
     }
-    check_starts(&first.list(number)?, count)?;
+    starts(first.each(number), count)?;
     for i in 0..number {
         let CopyAttributes { source_order, flags, .. } = list.at(i)?;
         if !SOURCE_ORDERS.contains(&source_order) {
@@ -116,15 +124,15 @@ fn ranges(addresses: In<u64>, sizes: In<usize>, count: usize, flags: u64) -> Res
     if count == 0 || count > MAX_BATCH || flags != 0 {
         return Err(Error::InvalidValue);
     }
-    let (addresses, sizes) = (addresses.list(count)?, sizes.list(count)?);
-    let ranges: Vec<(u64, usize)> = addresses.into_iter().zip(sizes).collect();
-    for (address, size) in &ranges {
-        if *address == 0 || *size == 0 {
+    let checked = |(address, size): (driver::Result<u64>, driver::Result<usize>)| {
+        let (address, size) = (address?, size?);
+        if address == 0 || size == 0 {
             return Err(Error::InvalidValue);
         }
-        memory::check_device(*address, *size as u64)?;
-    }
-    Ok(ranges)
+        memory::check_device(address, size as u64)?;
+        Ok((address, size))
+    };
+    addresses.each(count).zip(sizes.each(count)).map(checked).collect()
 }
 
 /// Checks the stream of such a batch, which cannot be the null stream.
@@ -148,12 +156,12 @@ fn targets(all: Targets, count: usize) -> Result<Vec<Location>> {
     if all.number == 0 || all.number > count {
         return Err(Error::InvalidValue);
     }
-    let starts = all.first.list(all.number)?;
-    check_starts(&starts, count)?;
+    let starts = starts(all.first.each(all.number), count)?;
     let devices = current::driver()?.devices.len();
-    let checked =
-        |location: MemLocation| Location::from(location).checked(devices).map_err(|_| Error::InvalidValue);
-    let locations = all.locations.list(all.number)?.into_iter().map(checked).collect::<Result<Vec<_>>>()?;
+    let checked = |location: driver::Result<MemLocation>| {
+        Location::from(location?).checked(devices).map_err(|_| Error::InvalidValue)
+    };
+    let locations = all.locations.each(all.number).map(checked).collect::<Result<Vec<_>>>()?;
     let at = |i: usize| starts.iter().zip(&locations).rfind(|(start, _)| **start <= i).map(|(_, to)| *to);
     (0..count).map(|i| at(i).ok_or(Error::InvalidValue)).collect()
 }
@@ -184,16 +192,21 @@ api! {
         if count == 0 || count > MAX_BATCH {
             return Err(Error::InvalidValue);
         }
-        let (to, from, sizes) = (to.list(count)?, from.list(count)?, sizes.list(count)?);
+        // Nothing of lists without an address.
+        to.get()?;
+        from.get()?;
+        sizes.get()?;
         check_attributes(list, first, number, count)?;
         failed.set(usize::MAX);
         let mut copies = Vec::new();
-        for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
-            let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
+        let each = to.each(count).zip(from.each(count)).zip(sizes.each(count));
+        for (i, ((to, from), size)) in each.enumerate() {
+            let (to, from) = (to?, from?);
+            let transfer = Transfer::line(Place::Any(to), Place::Any(from), size? as u64);
             // SAFETY: by the contract of the API, the program guarantees memory that the driver does not
             // know.
             let copy = unsafe { transfer.check() };
-            let copy = copy.ok().flatten().filter(|_| *to != 0 && *from != 0).ok_or(Error::InvalidValue);
+            let copy = copy.ok().flatten().filter(|_| to != 0 && from != 0).ok_or(Error::InvalidValue);
             copies.push(copy.inspect_err(|_| failed.set(i))?);
         }
         copies.into_iter().try_for_each(|copy| Ok(stream.submit(Operation::Copy(copy), Policy::Later)?))
@@ -207,8 +220,8 @@ api! {
         }
         named(in_stream)?;
         failed.set(usize::MAX);
-        for i in 0..count {
-            copy(&list.at(i)?, Order::later(in_stream, false)).inspect_err(|_| failed.set(i))?;
+        for (i, one) in list.each(count).enumerate() {
+            copy(&one?, Order::later(in_stream, false)).inspect_err(|_| failed.set(i))?;
         }
         Ok(())
     }

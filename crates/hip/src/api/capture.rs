@@ -15,25 +15,26 @@ mod status {
 }
 
 /// Nodes of a program's list. HIP's edges have no data.
-pub(super) fn dependencies(nodes: In<Handle>, count: usize) -> Result<Vec<Dependency>> {
-    if count > 0 && nodes.is_null() {
-        return Err(Error::InvalidValue);
-    }
-    (0..count).map(|i| Ok((nodes.at(i)?, Edge::default()))).collect()
+pub(super) fn dependencies(
+    nodes: In<Handle>,
+    count: usize,
+) -> impl Iterator<Item = driver::Result<Dependency>> {
+    nodes.each(count).map(|node| Ok((node?, Edge::default())))
 }
 
 fn begin(
     handle: Handle,
     own: bool,
     mode: u32,
-    to: impl FnOnce() -> Result<Option<(std::sync::Arc<graph::Graph>, Vec<Dependency>)>>,
+    to: Option<(Handle, &mut dyn Iterator<Item = driver::Result<Dependency>>)>,
 ) -> Result<()> {
     let stream = stream(handle, own)?;
     if matches!(handle, 0 | special::LEGACY) && !(own && handle == 0) {
         return Err(Error::StreamCaptureUnsupported);
     }
     let mode = Mode::from_number(mode)?;
-    Ok(stream.begin_capture(mode, to()?)?)
+    let to = to.map(|(graph, nodes)| Ok::<_, Error>((graph::get(graph)?, nodes))).transpose()?;
+    Ok(stream.begin_capture(mode, to)?)
 }
 
 /// What a program may ask about a capture.
@@ -71,7 +72,7 @@ impl Asked {
 
 api! {
     Context Legal fn hipStreamBeginCapture / hipStreamBeginCapture_spt (handle: Handle, mode: u32) |own| {
-        begin(handle, own, mode, || Ok(None))
+        begin(handle, own, mode, None)
     }
 
     /// As in HIP, there must be no edge data.
@@ -84,7 +85,7 @@ api! {
         if graph == 0 || nodes.is_null() != (count == 0) {
             return Err(Error::InvalidValue);
         }
-        begin(handle, false, mode, || Ok(Some((graph::get(graph)?, dependencies(nodes, count)?))))
+        begin(handle, false, mode, Some((graph, &mut dependencies(nodes, count))))
     }
 
     Context Legal fn hipStreamEndCapture / hipStreamEndCapture_spt (handle: Handle, graph: Out<Handle>) |own| {
@@ -123,7 +124,7 @@ api! {
             return Err(Error::IllegalState);
         }
         let change = *[Change::Add, Change::Set].get(flags as usize).ok_or(Error::InvalidValue)?;
-        Ok(stream.change_dependencies(&dependencies(nodes, count)?, change)?)
+        Ok(stream.change_dependencies(dependencies(nodes, count), change)?)
     }
 
     Device Legal fn hipThreadExchangeStreamCaptureMode(mode: Out<u32>) {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use driver::device::Device;
-use driver::graph::{self, Edge, dot, object};
+use driver::graph::{self, Edge, Graph, dot, object};
 
 use super::capture::dependencies;
 use super::graph_params::kind_of;
@@ -17,10 +17,16 @@ fn first(values: Vec<(Handle, Edge)>) -> Vec<Handle> {
     values.into_iter().map(|one| one.0).collect()
 }
 
-/// Edges from a program.
-fn edges(from: In<Handle>, to: In<Handle>, count: usize) -> Result<Vec<(Handle, Handle, Edge)>> {
-    let from = dependencies(from, count)?;
-    from.into_iter().enumerate().map(|(i, (from, edge))| Ok((from, to.at(i)?, edge))).collect()
+/// Edges of a graph from a program.
+fn edges(
+    graph: &Graph,
+    from: In<Handle>,
+    to: In<Handle>,
+    count: usize,
+) -> Result<Vec<(Handle, Handle, Edge)>> {
+    let all = dependencies(from, count).zip(to.each(count));
+    let all = all.map(|(from, to)| from.and_then(|(from, edge)| Ok((from, to?, edge))));
+    Ok(graph.listed_edges(count, all)?)
 }
 
 /// The device with an ordinal, which needs no context.
@@ -117,11 +123,13 @@ api! {
     }
 
     Device Legal fn hipGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        Ok(graph::get(graph)?.add_edges(&edges(from, to, count)?)?)
+        let graph = graph::get(graph)?;
+        Ok(graph.add_edges(&edges(&graph, from, to, count)?)?)
     }
 
     Device Legal fn hipGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        Ok(graph::get(graph)?.remove_edges(&edges(from, to, count)?)?)
+        let graph = graph::get(graph)?;
+        Ok(graph.remove_edges(&edges(&graph, from, to, count)?)?)
     }
 
     Device Legal fn hipGraphDestroyNode(handle: Handle) {

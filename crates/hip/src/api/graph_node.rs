@@ -23,8 +23,7 @@ pub(super) fn add(
 ) -> Result<()> {
     out.required()?;
     let graph = graph::get(graph)?;
-    let dependencies = dependencies(nodes, count)?;
-    graph.check_dependencies(&dependencies)?;
+    let dependencies = graph.listed_for_node(count, dependencies(nodes, count))?;
     let work = make(&Position { graph: &graph, after: &dependencies })?;
     out.set(graph.add(&dependencies, work)?);
     Ok(())

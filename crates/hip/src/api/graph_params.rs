@@ -315,9 +315,11 @@ pub(super) fn allocation(params: &AllocNodeParams, at: &Position<'_>) -> Result<
         return Err(Error::InvalidValue);
     }
     let location = |location: MemLocation| Location { kind: location.kind, id: location.id };
-    let access = In::<AccessDesc>::at_address(access).list(access_count)?;
-    let access = access.into_iter().map(|one| Access { location: location(one.location), flags: one.flags });
-    let (location, access) = (location(pool.location), access.collect());
+    let access = Access::listed(In::<AccessDesc>::at_address(access).each(access_count).map(|one| {
+        let AccessDesc { location: at, flags } = one?;
+        Ok(Access { location: location(at), flags })
+    }))?;
+    let location = location(pool.location);
     let work =
         at.allocation(&*current::context()?, Asked { location, managed: false, access, size: size as u64 })?;
     let address = if let Work::Allocate(reservation) = &work { reservation.address() } else { 0 };

@@ -451,7 +451,8 @@ fn stubs_on_several(list: In<LaunchParams>, count: i32, flags: u32, cooperative:
     }
     let count = usize::try_from(count).ok().filter(|n| *n <= MAX_LIST).ok_or(Error::InvalidValue)?;
     let mut all = Vec::new();
-    for one in list.list(count)? {
+    for one in list.each(count) {
+        let one = one?;
         let stream = stream_of(one.stream, false)?;
         all.push(FunctionLaunchParams {
             function: stub(one.host, &stream)?.handle,
@@ -535,10 +536,10 @@ api! {
         if list.is_null() || count as usize > MAX_LIST {
             return Err(Error::InvalidValue);
         }
-        let list = list.list(count as usize)?;
-        if list.iter().any(|one| !valid(one.stream)) {
-            return Err(Error::InvalidValue);
-        }
+        let checked = |one: driver::Result<FunctionLaunchParams>| {
+            one.ok().filter(|one| valid(one.stream)).ok_or(Error::InvalidValue)
+        };
+        let list = list.each(count as usize).map(checked).collect::<Result<Vec<_>>>()?;
         if list.iter().any(|one| is_default(one.stream)) {
             check(Need::Driver)?;
         }

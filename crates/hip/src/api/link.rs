@@ -4,7 +4,7 @@ use capi::jit::Jit;
 use capi::{container, link as links};
 use driver::link;
 
-use crate::abi::{In, Out, Text, bytes_at};
+use crate::abi::{In, Out, Text};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api};
 
@@ -53,7 +53,7 @@ api! {
         link::get(handle).map_err(|_| Error::InvalidHandle)?;
         let call = Jit::read_hip(count, options, values)?;
         let name = name.bytes().map(String::from_utf8_lossy).unwrap_or_default();
-        links::add(handle, kind, bytes_at(data, size), &name, &call).map_err(refused)
+        links::add(handle, kind, container::declared(data, size)?, &name, &call).map_err(refused)
     }
 
     /// A file that cannot be read is an invalid configuration, like one that cannot be linked.

@@ -4,7 +4,7 @@ use capi::jit::Jit;
 use capi::{container, link};
 
 use super::rtc::{Answer, enter, input, result};
-use crate::abi::{In, Out, Text, bytes_at};
+use crate::abi::{In, Out, Text};
 use crate::current::{self, Handle};
 
 /// Adds an input. Null and unknown links or types are invalid inputs; other errors are program creation
@@ -49,7 +49,8 @@ pub extern "C" fn hiprtcLinkAddData(
         }
         let call = Jit::read_hip(count, options, values).map_err(|_| result::ERROR_INVALID_OPTION)?;
         let name = name.bytes().map(String::from_utf8_lossy).unwrap_or_default();
-        add(link, kind, bytes_at(data, size), &name, &call)
+        let bytes = container::declared(data, size).map_err(|_| result::ERROR_INVALID_INPUT)?;
+        add(link, kind, bytes, &name, &call)
     })
 }
 

@@ -62,8 +62,8 @@ pub extern "C" fn hiprtcCreateProgram(
             ..Source::default()
         };
         if count != 0 {
-            let (texts, names) = (headers.list(count).map_err(input)?, names.list(count).map_err(input)?);
-            for (header, name) in texts.into_iter().zip(names) {
+            for (header, name) in headers.each(count).zip(names.each(count)) {
+                let (header, name) = (header.map_err(input)?, name.map_err(input)?);
                 let (header, name) = (text(Text::at(header))?, text(Text::at(name))?);
                 if !runtime::is_inside(&name) {
                     return Err(result::ERROR_INVALID_INPUT);
@@ -216,9 +216,8 @@ impl Program {
 pub extern "C" fn hiprtcCompileProgram(program: Handle, count: i32, options: In<u64>) -> u32 {
     enter("hiprtcCompileProgram", &[("prog", &program), ("numOptions", &count)], || {
         let count = usize::try_from(count).map_err(input)?;
-        let options = if count == 0 { Vec::new() } else { options.list(count).map_err(input)? };
-        let text = |at: u64| Text::at(at).bytes().map(<[u8]>::to_vec).map_err(input);
-        let options = options.into_iter().map(text).collect::<Result<Vec<_>, u32>>()?;
+        let text = |at: driver::Result<u64>| at.and_then(|at| Text::at(at).bytes().map(<[u8]>::to_vec));
+        let options = options.each(count).map(text).collect::<driver::Result<Vec<_>>>().map_err(input)?;
         let program = get(program)?;
         lock(&program).compile(options)
     })
