@@ -79,10 +79,15 @@ pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report)
         }
         image::Error::NoBinary(contents) => {
             report.errors = no_text(device, &contents) + "\n";
-            log::say(log::Level::Error, || no_text(device, &contents));
+            tell(device, &contents);
             Error::NoBinaryForGpu
         }
     }
+}
+
+/// Logs that a container has no text for the device.
+pub(crate) fn tell(device: &Device, contents: &image::Contents) {
+    log::say(log::Level::Error, || no_text(device, contents));
 }
 
 /// Why a container with code for other devices cannot run, and what to do about it.
