@@ -414,6 +414,12 @@ impl Wait {
         self.inside.is_some() || self.number.is_some()
     }
 
+    /// Whether it would wait now for a record that other processes see.
+    pub(crate) fn is_blocked(&self) -> bool {
+        let marks = self.event.marks.as_ref().zip(self.number);
+        marks.is_some_and(|(marks, number)| !marks.reached(number))
+    }
+
     pub(crate) fn run(&self) {
         if let Some(point) = &self.inside {
             point.wait();
