@@ -11,8 +11,8 @@
 mod owner;
 mod pointer;
 
-pub use owner::Owner;
 use owner::Links;
+pub use owner::Owner;
 pub use pointer::{Pointers, ROOM};
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};

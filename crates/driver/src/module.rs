@@ -559,7 +559,8 @@ impl Function {
             attribute::MAX_THREADS_PER_BLOCK => self.max_threads(),
             attribute::SHARED_SIZE => info.static_shared,
             attribute::CONST_SIZE => self.usage().const_bytes,
-            attribute::LOCAL_SIZE => self.usage().local_bytes,
+            // The module of a kernel that needs more loads, too.
+            attribute::LOCAL_SIZE => self.usage().local_bytes.min(i32::MAX as u32),
             attribute::REGISTERS => self.usage().registers,
             attribute::PTX_VERSION => info.target,
             attribute::BINARY_VERSION if self.device().info.amd_target.is_some() => info.target,

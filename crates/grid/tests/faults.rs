@@ -429,8 +429,7 @@ fn any_number_of_handlers_may_be_installed_later() {
     for number in [5, 8, 12, 100, MOST_STACKED] {
         let status = in_child(|| {
             // Without the test runner's stack for signals, which is small.
-            let off =
-                libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+            let off = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
             // SAFETY: disables a stack that is not in use.
             unsafe { libc::sigaltstack(&off, std::ptr::null_mut()) };
             let store = Machine::new(STORE);

@@ -279,11 +279,13 @@ fn kernels_of_objects_and_libraries_are_linked() {
         let cuda = Cuda::start();
         let needy = host_object(
             1,
-            format!("{HEAD}.extern .func gone();\n.visible .entry needy() {{ call gone; ret; }}\n").as_bytes(),
+            format!("{HEAD}.extern .func gone();\n.visible .entry needy() {{ call gone; ret; }}\n")
+                .as_bytes(),
         );
         let library = archive(&[("b.o", &object_with_kernel("b", 6))]);
         let broken = archive(&[("c.o", &object_with_kernel("c", 7)), ("d.o", &needy)]);
-        let (module, answers) = link_all(&cuda, &[(OBJECT, &object_with_kernel("a", 5)), (LIBRARY, &library)]);
+        let (module, answers) =
+            link_all(&cuda, &[(OBJECT, &object_with_kernel("a", 5)), (LIBRARY, &library)]);
         assert_eq!(answers, [0; 3]);
         let out = cuda.upload(&[0u32]);
         for (name, number) in [("a", 5), ("b", 6)] {
@@ -342,9 +344,9 @@ fn an_input_is_compiled_when_it_is_added_and_at_the_end() {
         assert_eq!(answers, [0; MANY + 2]);
     });
     let told = String::from_utf8_lossy(&output.stderr);
-    let kernels = told.lines().filter_map(|line| {
-        line.split_once("module of ")?.1.split_once(" kernels")?.0.parse::<usize>().ok()
-    });
+    let kernels = told
+        .lines()
+        .filter_map(|line| line.split_once("module of ")?.1.split_once(" kernels")?.0.parse::<usize>().ok());
     // As often again when the image is loaded.
     assert!(kernels.sum::<usize>() <= 3 * MANY, "{told}");
 }

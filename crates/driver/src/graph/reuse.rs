@@ -199,9 +199,8 @@ mod tests {
                         open.extend(&model.before[node as usize]);
                     }
                 }
-                let expected: Vec<u32> = (0..=node)
-                    .filter(|node| seen[*node as usize] && model.open[*node as usize])
-                    .collect();
+                let expected: Vec<u32> =
+                    (0..=node).filter(|node| seen[*node as usize] && model.open[*node as usize]).collect();
                 assert_eq!(model.find(&mut search, from), expected);
             }
         }

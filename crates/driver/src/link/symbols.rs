@@ -117,8 +117,7 @@ mod tests {
             .func hidden() { ret; }\n.visible .global .align 4 .b8 table[4] = {1, 2, 3, 4};\n.visible .func later(.param .b32 a);\n\
             .extern .global .u32 there;\n.common .global .u32 shared;\n.entry k(.param .u64 p) { ret; }";
         use Strength::{Declared, Defined, Weak};
-        let found: Vec<_> =
-            symbols(text).into_iter().map(|s| (s.name, s.strength, s.is_kernel)).collect();
+        let found: Vec<_> = symbols(text).into_iter().map(|s| (s.name, s.strength, s.is_kernel)).collect();
         let rows = [
             ("out", Declared, false),
             ("f", Defined, false),

@@ -38,11 +38,8 @@ pub(super) struct Parked {
 }
 
 pub(super) fn parked() -> &'static Parked {
-    static PARKED: Parked = Parked {
-        streams: Mutex::new(Vec::new()),
-        added: Condvar::new(),
-        is_started: AtomicBool::new(false),
-    };
+    static PARKED: Parked =
+        Parked { streams: Mutex::new(Vec::new()), added: Condvar::new(), is_started: AtomicBool::new(false) };
     &PARKED
 }
 

@@ -591,7 +591,11 @@ impl Stream {
         // A look at memory may fault, and the handlers take locks.
         let operation = item.operation.as_ref().filter(|one| one.may_be_blocked()).cloned();
         drop(queue);
-        if operation.is_some_and(|operation| operation.is_blocked(self)) { Found::Waits } else { Found::Listed }
+        if operation.is_some_and(|operation| operation.is_blocked(self)) {
+            Found::Waits
+        } else {
+            Found::Listed
+        }
     }
 
     /// Runs an operation unless a fault forbids it.
