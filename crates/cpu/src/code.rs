@@ -226,7 +226,9 @@ impl Maker {
                 }
                 Err(error) => {
                     match &error {
-                        Error::Llvm(missing @ LlvmError::NotFound(_)) => tell_missing(name, missing),
+                        Error::Llvm(missing @ (LlvmError::NotFound(_) | LlvmError::NoRoom { .. })) => {
+                            tell_missing(name, missing)
+                        }
                         _ => tracing::warn!(kernel = name, %error, "a kernel is interpreted, which is slow"),
                     }
                     refused = Some(error.to_string());
@@ -253,7 +255,8 @@ impl Maker {
     }
 }
 
-/// Reports that LLVM is missing: as an error once per process, since all kernels are then slow.
+/// Reports that LLVM is missing, or that there is no memory for it: as an error once per process, since all
+/// kernels are then slow.
 fn tell_missing(kernel: &str, missing: &LlvmError) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {

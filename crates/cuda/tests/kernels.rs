@@ -2,6 +2,7 @@
 
 mod ahead;
 mod conditional;
+mod crowds;
 mod exit;
 mod handles;
 mod launched;

@@ -12,7 +12,7 @@ use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::green::{self, Green};
-use crate::handle::{self, Handle, Table, lock};
+use crate::handle::{self, Handle, Owner, Table, lock};
 use crate::stream::{self, Kind, Point, STREAMS, Shared, Stream, capture};
 use crate::{checkpoint, coredump, driver, event, memory, module, peer, usage};
 
@@ -62,6 +62,8 @@ pub struct Context {
     attached: AtomicU32,
     cache_config: AtomicU32,
     limits: [AtomicU64; limit::COUNT],
+    /// Its events.
+    pub(crate) events: Owner,
 }
 
 /// State of a context from its creation or reset until it is destroyed or reset.
@@ -168,6 +170,7 @@ impl Context {
                 attached: AtomicU32::new(1),
                 cache_config: AtomicU32::new(0),
                 limits: limit::DEFAULTS.map(AtomicU64::new),
+                events: Owner::new(),
             }
         })
     }
@@ -422,7 +425,7 @@ impl Context {
         }
         drop(life);
         capture::context_ended(id);
-        event::context_ended(id);
+        event::context_ended(&self.events, id);
         module::context_ended(id);
         memory::context_ended(id);
         peer::context_ended(id);

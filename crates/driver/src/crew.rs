@@ -97,6 +97,12 @@ impl Crew {
         ends
     }
 
+    /// The number of threads that work.
+    pub fn busy(&self) -> usize {
+        // The two numbers may be of different moments.
+        self.threads.load(Ordering::SeqCst).saturating_sub(self.free.load(Ordering::SeqCst))
+    }
+
     /// Whether it has no threads because the system refuses them.
     pub fn is_refused(&self) -> bool {
         self.refused.load(Ordering::SeqCst) && self.threads.load(Ordering::SeqCst) == 0

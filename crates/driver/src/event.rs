@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{Handle, Owner, Table, lock};
 use crate::shared::{Marks, Name};
 use crate::stream::capture::{Capture, Dependency};
 use crate::stream::{EventNode, Operation, Point, Policy, Stream};
@@ -89,7 +89,7 @@ pub fn create(context: &Context, flags: u32) -> Result<Handle> {
 
 fn make(context: &Context, flags: u32, marks: Option<Marks>) -> Result<Handle> {
     let (context_id, weak, marks) = (context.id(), context.weak(), marks.map(Arc::new));
-    let made = EVENTS.insert_with(|handle| {
+    let made = EVENTS.insert_owned(&context.events, |handle| {
         Arc::new(Event { handle, context_id, context: weak, flags, recorded: Mutex::new(None), marks })
     });
     let (handle, event) = made.ok_or(Error::OutOfMemory)?;
@@ -124,8 +124,8 @@ pub fn destroy(handle: Handle) -> Result<()> {
 }
 
 /// Frees the events of a destroyed context.
-pub(crate) fn context_ended(id: u64) {
-    EVENTS.orphan(|event| event.context_id == id);
+pub(crate) fn context_ended(events: &Owner, id: u64) {
+    EVENTS.orphan(events, |event| event.context_id == id);
 }
 
 impl Event {
@@ -412,6 +412,12 @@ impl Wait {
     /// Whether [`Wait::run`] may have to wait. Otherwise the stream has waited before.
     pub(crate) fn may_wait(&self) -> bool {
         self.inside.is_some() || self.number.is_some()
+    }
+
+    /// Whether it would wait now for a record that other processes see.
+    pub(crate) fn is_blocked(&self) -> bool {
+        let marks = self.event.marks.as_ref().zip(self.number);
+        marks.is_some_and(|(marks, number)| !marks.reached(number))
     }
 
     pub(crate) fn run(&self) {

@@ -214,6 +214,21 @@ impl Semaphore {
         }
     }
 
+    /// Whether a wait for this value would end, perhaps with an error.
+    pub(crate) fn is_reached(&self, value: u64) -> bool {
+        match &self.shared {
+            Shared::Binary(file) => {
+                use std::os::fd::AsRawFd;
+                let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+                // SAFETY: one descriptor, which the semaphore keeps open.
+                unsafe { libc::poll(&raw mut poll, 1, 0) > 0 }
+            }
+            Shared::Timeline(at, watched) => {
+                Self::value(*at).load(Ordering::SeqCst) >= value || watched.is_lost()
+            }
+        }
+    }
+
     /// Waits for a signal; a timeline for this value. Process exit also ends the wait, and so does `go_on`
     /// when it fails.
     pub(crate) fn wait(&self, value: u64, go_on: impl Fn() -> Result<()>) -> Result<()> {

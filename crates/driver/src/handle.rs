@@ -6,10 +6,13 @@
 //! atomic operations on its own slot and no shared lock.
 //!
 //! A generation has 13 bits and an index 26, so 67 million objects of a kind can exist at once. A slot wears
-//! out after 8191 objects and costs 32 bytes, so a billion objects created and destroyed in turn cost 4 MB.
+//! out after 8191 objects and costs 40 bytes, so a billion objects created and destroyed in turn cost 5 MB.
 
+mod owner;
 mod pointer;
 
+use owner::Links;
+pub use owner::Owner;
 pub use pointer::{Pointers, ROOM};
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -91,7 +94,13 @@ impl<T> Slot<T> {
     }
 }
 
-type Chunk<T> = Box<[RwLock<Slot<T>>]>;
+/// A slot and its place in the list of its owner, which the table's lock guards.
+struct Place<T> {
+    slot: RwLock<Slot<T>>,
+    links: Links,
+}
+
+type Chunk<T> = Box<[Place<T>]>;
 
 /// The objects of one kind that have handles.
 pub struct Table<T> {
@@ -115,14 +124,17 @@ impl<T> Table<T> {
         }
     }
 
-    fn slot(&self, index: usize) -> Option<&RwLock<Slot<T>>> {
+    fn place(&self, index: usize) -> Option<&Place<T>> {
         let (chunk, at) = place(index);
         self.chunks.get(chunk)?.get()?.get(at)
     }
 
+    fn slot(&self, index: usize) -> Option<&RwLock<Slot<T>>> {
+        self.place(index).map(|place| &place.slot)
+    }
+
     /// A slot for a new object; `None` if the table is full or memory for more slots runs out.
-    fn take(&self) -> Option<usize> {
-        let mut free = lock(&self.free);
+    fn take(&self, free: &mut Free) -> Option<usize> {
         if let Some(index) = free.reusable.pop() {
             return Some(index);
         }
@@ -134,7 +146,7 @@ impl<T> Table<T> {
             let size = FIRST_CHUNK << chunk;
             let mut slots = Vec::new();
             slots.try_reserve_exact(size).ok()?;
-            slots.resize_with(size, || RwLock::new(Slot::EMPTY));
+            slots.resize_with(size, || Place { slot: RwLock::new(Slot::EMPTY), links: Links::default() });
             // The lock is held, so no other thread fills a chunk.
             slots_of.set(slots.into_boxed_slice()).ok()?;
         }
@@ -161,7 +173,12 @@ impl<T> Table<T> {
     /// Inserts an object and returns its handle, which `make` receives. `None` if the table is full or memory
     /// for more slots runs out.
     pub fn insert_with(&self, make: impl FnOnce(Handle) -> Arc<T>) -> Option<(Handle, Arc<T>)> {
-        let index = self.take()?;
+        let index = self.take(&mut lock(&self.free))?;
+        self.fill(index, make)
+    }
+
+    /// Puts an object into a slot that was taken for it.
+    fn fill(&self, index: usize, make: impl FnOnce(Handle) -> Arc<T>) -> Option<(Handle, Arc<T>)> {
         let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
         let handle = self.encode(index, slot.generation);
         let object = make(handle);
@@ -179,15 +196,21 @@ impl<T> Table<T> {
     /// Ends a handle and returns its object.
     pub fn remove(&self, handle: Handle) -> Option<Arc<T>> {
         let (index, generation) = self.decode(handle)?;
-        let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
+        let place = self.place(index)?;
+        let mut slot = place.slot.write().unwrap_or_else(PoisonError::into_inner);
         if slot.generation != generation {
             return None;
         }
         let object = slot.end()?;
         let usable = slot.is_usable();
         drop(slot);
-        if usable {
-            lock(&self.free).reusable.push(index);
+        let listed = place.links.is_listed();
+        if usable || listed {
+            let mut free = lock(&self.free);
+            self.unlist(place);
+            if usable {
+                free.reusable.push(index);
+            }
         }
         Some(object)
     }
@@ -206,32 +229,6 @@ impl<T> Table<T> {
         let object =
             |slot: &RwLock<Slot<T>>| slot.read().unwrap_or_else(PoisonError::into_inner).object.clone();
         (0..end).filter_map(|index| self.slot(index).and_then(object)).collect()
-    }
-
-    /// Ends the handles of all objects for which `gone` holds because their owner has ended.
-    /// [`Table::is_orphan`] recognises these handles.
-    pub fn orphan(&self, gone: impl Fn(&T) -> bool) {
-        let end = lock(&self.free).next;
-        let mut reusable = Vec::new();
-        for (index, slot) in (0..end).filter_map(|index| Some((index, self.slot(index)?))) {
-            let is_gone = |slot: &Slot<T>| slot.object.as_ref().is_some_and(|object| gone(object));
-            if !is_gone(&slot.read().unwrap_or_else(PoisonError::into_inner)) {
-                continue;
-            }
-            let mut slot = slot.write().unwrap_or_else(PoisonError::into_inner);
-            // Another thread may have ended it meanwhile, and may have put another object here.
-            if !is_gone(&slot) {
-                continue;
-            }
-            slot.orphaned = slot.generation;
-            let object = slot.end();
-            if slot.is_usable() {
-                reusable.push(index);
-            }
-            drop(slot);
-            drop(object);
-        }
-        lock(&self.free).reusable.append(&mut reusable);
     }
 
     /// Whether [`Table::orphan`] ended this handle. The answer turns to `false` once another object in the
@@ -275,10 +272,21 @@ mod tests {
     #[test]
     fn objects_end_with_their_owner() {
         static A: Table<u32> = Table::new(Kind::Context);
-        let handles: Vec<_> = (0..1000).map(|i| A.insert_with(|_| Arc::new(i % 2)).unwrap().0).collect();
+        let owners = [Owner::new(), Owner::new()];
+        let make = |i: u32| A.insert_owned(&owners[i as usize % 2], |_| Arc::new(i % 2)).unwrap().0;
+        let handles: Vec<_> = (0..1000).map(make).collect();
         assert!(A.remove(handles[1]).is_some());
         let kept = Arc::downgrade(&A.get(handles[3]).unwrap());
-        A.orphan(|owner| *owner == 1);
+        let asked = std::cell::Cell::new(0);
+        let orphan = |owner: &Owner| {
+            asked.set(0);
+            A.orphan(owner, |owner| {
+                asked.set(asked.get() + 1);
+                *owner == 1
+            });
+            asked.get()
+        };
+        assert_eq!(orphan(&owners[1]), 499, "only its own are looked at");
         assert!(kept.upgrade().is_none(), "the object is gone");
         assert!(!A.is_orphan(handles[1]), "its own end came first");
         for (i, handle) in handles.iter().enumerate().filter(|(i, _)| *i != 1) {
@@ -289,6 +297,14 @@ mod tests {
         assert_eq!(lock(&A.free).next, end, "their slots are used again");
         assert!(handles.iter().skip(3).step_by(2).all(|handle| A.is_orphan(*handle)));
         assert!(!A.is_orphan(0) && !A.is_orphan(!0));
+        // The owner can have objects again, as a primary context after a reset. They may end in any order.
+        let again: Vec<_> = [1, 3, 5, 7].map(make).into();
+        assert_eq!(A.remove(again[2]).as_deref(), Some(&1));
+        assert_eq!(A.remove(again[0]).as_deref(), Some(&1));
+        assert_eq!(orphan(&owners[1]), 2);
+        assert!(again.iter().all(|handle| A.get(*handle).is_none()));
+        assert!(handles.iter().step_by(2).all(|handle| A.remove(*handle).is_some()));
+        assert_eq!(orphan(&owners[0]), 0);
     }
 
     #[test]

@@ -128,7 +128,11 @@ fn check_local(function: &Function) -> Result<()> {
         return Ok(());
     }
     refused::tell(function, refused::Cause::Local, || {
-        format!("it needs {needed} bytes of local memory per thread; the maximum is {MOST_LOCAL}")
+        // The size of a variable is counted up to 32 bits.
+        let most = u64::from(u32::MAX);
+        let least = if needed < most { "" } else { "at least " };
+        let needed = needed.min(most);
+        format!("it needs {least}{needed} bytes of local memory per thread; the maximum is {MOST_LOCAL}")
     });
     Err(Error::InvalidValue)
 }

@@ -164,12 +164,14 @@ pub(crate) fn is_forked() -> bool {
 /// The devices, with no more memory than the process's limits allow.
 fn within_limits(mut infos: Vec<device::DeviceInfo>) -> Vec<device::DeviceInfo> {
     let Some(memory::Bound { bytes, what }) = memory::bound() else { return infos };
-    for info in infos.iter_mut().filter(|info| info.total_memory > bytes) {
-        log::say(log::Level::Warn, || {
-            let (had, has) = (info.total_memory >> 20, bytes >> 20);
-            format!("{what}: devices have {has} MiB instead of {had}")
+    let most = infos.iter().map(|info| info.total_memory).max().unwrap_or(0);
+    if most > bytes {
+        log::say(log::Level::Error, || {
+            format!("{what}: devices have {} MiB instead of {}", bytes >> 20, most >> 20)
         });
-        info.total_memory = bytes;
+    }
+    for info in infos.iter_mut() {
+        info.total_memory = info.total_memory.min(bytes);
     }
     infos
 }

@@ -1,5 +1,7 @@
-//! The linker. It checks each PTX text when it is added, and all of them together at the end. From libraries
-//! it takes PTX only.
+//! The linker. It checks each PTX text when it is added, together with those that it has symbols in common
+//! with, and all of them at the end. From host objects and libraries it takes PTX only.
+
+mod symbols;
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -11,6 +13,8 @@ use crate::error::{Error, Result};
 use crate::handle::{self, Handle, Table, lock};
 use crate::log;
 use crate::module::{self, Report};
+
+use symbols::{Index, Strength, symbols};
 
 static LINKS: Table<Link> = Table::new(handle::Kind::Link);
 
@@ -26,8 +30,13 @@ pub struct Link {
 #[derive(Default)]
 struct State {
     inputs: Vec<(String, Vec<u8>)>,
-    /// Library members, linked only if something refers to them.
+    /// Their symbols.
+    symbols: Index,
+    /// Library members, linked only if something refers to them or they have kernels, and the machine code of
+    /// host objects.
     members: Vec<Candidate>,
+    /// What libraries have as machine code only.
+    machine_code: Vec<image::Contents>,
     /// Whether an input defines a symbol again, which was reported when it was added.
     defined_twice: bool,
     /// The result, which lives until [`destroy`].
@@ -40,6 +49,8 @@ struct Candidate {
     place: String,
     /// The symbols that it defines.
     names: Vec<String>,
+    /// Whether kernels are among them.
+    has_kernels: bool,
     /// Its PTX, or a description of the machine code it has instead.
     code: Result<Vec<u8>, image::Contents>,
 }
@@ -103,8 +114,16 @@ impl Link {
                     Err(_) if kind == InputType::Object => return Ok(()),
                     Err(_) => return Err(Error::Unknown),
                 };
-                state.keep(name, members);
-                return Ok(());
+                let (texts, missing) = state.keep(name, members, kind == InputType::Object);
+                match kind {
+                    // What is in an object is linked, as if it were registered.
+                    InputType::Object => missing.iter().for_each(|what| module::tell(&self.device, what)),
+                    _ => state.machine_code.extend(missing),
+                }
+                if texts.is_empty() {
+                    return Ok(());
+                }
+                texts
             }
             InputType::Bitcode => return Err(Error::InvalidImage),
         };
@@ -113,9 +132,12 @@ impl Link {
                 text.0 = name.to_string();
             }
         }
-        let before = state.inputs.len();
-        state.inputs.append(&mut texts);
-        match module::compile(&self.device, &state.inputs, &self.options, true, report) {
+        let found: Vec<_> = texts.iter().map(|(_, text)| symbols(text)).collect();
+        // Whatever is wrong with other inputs alone was reported when they were added.
+        let related = state.symbols.related(&found.concat());
+        let mut checked: Vec<_> = related.iter().filter_map(|&n| state.inputs.get(n).cloned()).collect();
+        checked.extend(texts.iter().cloned());
+        let outcome = match module::compile(&self.device, &checked, &self.options, true, report) {
             Ok(_) => Ok(()),
             Err(LoadErrorKind::Undefined) => {
                 // A later input may define the missing symbols.
@@ -126,11 +148,14 @@ impl Link {
                 state.defined_twice = true;
                 Err(Error::InvalidSource)
             }
-            Err(kind) => {
-                state.inputs.truncate(before);
-                Err(kind.into())
-            }
+            Err(kind) => return Err(kind.into()),
+        };
+        for (text, symbols) in texts.into_iter().zip(found) {
+            let number = state.inputs.len();
+            state.symbols.add(number, symbols);
+            state.inputs.push(text);
         }
+        outcome
     }
 
     /// Links the inputs. Returns the address and size of the result, which lives until [`destroy`].
@@ -142,21 +167,45 @@ impl Link {
         if state.defined_twice {
             return Err(Error::InvalidSource);
         }
-        while !state.inputs.is_empty() {
-            match module::compile(&self.device, &state.inputs, &self.options, true, report) {
-                Ok(_) => break,
-                Err(LoadErrorKind::Undefined) if state.bring_in(&report.errors) => report.errors.clear(),
-                Err(LoadErrorKind::Undefined) => {
-                    state.tell_machine_code(report);
-                    return Err(Error::InvalidSource);
-                }
-                Err(LoadErrorKind::Duplicate) => return Err(Error::InvalidSource),
-                Err(kind) => return Err(kind.into()),
+        match self.resolve(&mut state, report) {
+            Ok(()) => {}
+            Err(LoadErrorKind::Undefined) => {
+                state.tell_machine_code(report);
+                return Err(Error::InvalidSource);
+            }
+            Err(LoadErrorKind::Duplicate) => return Err(Error::InvalidSource),
+            Err(kind) => return Err(kind.into()),
+        }
+        // No device code refers to a kernel, but the program may.
+        let before = state.inputs.len();
+        if state.bring_in(|member| member.has_kernels) {
+            let mut report = Report::default();
+            if self.resolve(&mut state, &mut report).is_err() {
+                let told = report.errors.trim_end();
+                log::say(log::Level::Warn, || {
+                    format!("kernels of libraries that the link does not need are left out:\n{told}")
+                });
+                state.inputs.truncate(before);
             }
         }
+        state.machine_code.iter().for_each(|contents| module::tell(&self.device, contents));
         let linked = image::linked(&state.inputs, self.options.max_registers).into_boxed_slice();
         let image = state.image.insert(linked);
         Ok((image.as_ptr() as u64, image.len()))
+    }
+
+    /// Checks all inputs together, and brings in what they refer to.
+    fn resolve(&self, state: &mut State, report: &mut Report) -> std::result::Result<(), LoadErrorKind> {
+        while !state.inputs.is_empty() {
+            match module::compile(&self.device, &state.inputs, &self.options, true, report) {
+                Ok(_) => break,
+                Err(LoadErrorKind::Undefined) if state.bring_in_mentioned(&report.errors) => {
+                    report.errors.clear();
+                }
+                Err(kind) => return Err(kind),
+            }
+        }
+        Ok(())
     }
 
     fn capability(&self) -> u32 {
@@ -166,36 +215,62 @@ impl Link {
 }
 
 impl State {
-    /// Keeps a library's members until something refers to their symbols. This driver's device runtime
-    /// replaces NVIDIA's.
-    fn keep(&mut self, library: &str, members: Vec<image::Member>) {
+    /// Keeps the members of a library, or of a host object's machine code, until something refers to their
+    /// symbols. This driver's device runtime replaces NVIDIA's. Returns the texts of an object, and what of
+    /// them all is machine code only.
+    fn keep(
+        &mut self,
+        library: &str,
+        members: Vec<image::Member>,
+        is_object: bool,
+    ) -> (Vec<(String, Vec<u8>)>, Vec<image::Contents>) {
         let ours = |name: &String| device_runtime::FUNCTIONS.contains(&name.as_str());
+        let is_replaced = members.iter().any(|m| m.machine_code.iter().any(ours));
+        let (mut linked, mut missing): (Vec<(String, Vec<u8>)>, Vec<_>) = Default::default();
         for m in members {
             let place =
                 if m.name.is_empty() { library.to_string() } else { format!("{library}({})", m.name) };
-            let texts = m.texts.into_iter().map(|text| (defined(&text), Ok(text)));
-            for (mut names, code) in texts.chain([(m.machine_code, Err(m.devices))]) {
+            if m.devices != image::Contents::default() && !is_replaced {
+                missing.push(m.devices.clone());
+            }
+            let texts = m.texts.into_iter().map(|text| (exported(&text), Ok(text)));
+            for ((mut names, has_kernels), code) in texts.chain([((m.machine_code, false), Err(m.devices))]) {
                 let all = names.len();
                 names.retain(|name| !ours(name));
                 if names.len() < all {
                     self.members.push(Candidate {
                         place: device_runtime::NAME.into(),
                         names: device_runtime::FUNCTIONS.map(String::from).to_vec(),
+                        has_kernels: false,
                         code: Ok(device_runtime::TEXT.into()),
                     });
                 }
-                self.members.push(Candidate { place: place.clone(), names, code });
+                match code {
+                    Ok(text) if is_object => {
+                        // An object may have the same text in two sections.
+                        if linked.iter().all(|(_, other)| *other != text) {
+                            linked.push((String::new(), text));
+                        }
+                    }
+                    code => self.members.push(Candidate { place: place.clone(), names, has_kernels, code }),
+                }
             }
         }
+        (linked, missing)
     }
 
     /// Adds the members that define symbols which an error log calls undefined. Returns whether any was new.
-    fn bring_in(&mut self, errors: &str) -> bool {
+    fn bring_in_mentioned(&mut self, errors: &str) -> bool {
+        self.bring_in(|member| member.names.iter().any(|name| mentions(errors, name)))
+    }
+
+    /// Adds the members with PTX for which `wanted` holds. Returns whether any was new.
+    fn bring_in(&mut self, wanted: impl Fn(&Candidate) -> bool) -> bool {
         let before = self.inputs.len();
         for member in &self.members {
             let Ok(text) = &member.code else { continue };
             let input = (member.place.clone(), text.clone());
-            if member.names.iter().any(|name| mentions(errors, name)) && !self.inputs.contains(&input) {
+            if wanted(member) && !self.inputs.contains(&input) {
                 self.inputs.push(input);
             }
         }
@@ -224,39 +299,10 @@ fn mentions(errors: &str, name: &str) -> bool {
     errors.contains(&format!("'{name}'"))
 }
 
-/// The symbols that a text exports: the first word of each header that begins with `.visible` or `.weak`,
-/// apart from directives and text in parentheses.
-fn defined(text: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(text);
-    let mut names = Vec::new();
-    for header in text.split([';', '{', '}']) {
-        let Some(at) = header.find(".visible").or_else(|| header.find(".weak")) else { continue };
-        let mut depth = 0u32;
-        let mut flat = String::new();
-        for c in header.get(at..).unwrap_or_default().chars() {
-            match c {
-                '(' => depth = depth.saturating_add(1),
-                ')' => depth = depth.saturating_sub(1),
-                '=' | '[' => break,
-                _ if depth == 0 => flat.push(c),
-                _ => {}
-            }
-        }
-        let name = |w: &&str| w.starts_with(|c: char| c.is_ascii_alphabetic() || "_$%".contains(c));
-        names.extend(flat.split_whitespace().find(name).map(String::from));
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::defined;
-
-    #[test]
-    fn names_that_a_text_defines() {
-        let text = b".version 7.0\n.target sm_70\n.address_size 64\n.extern .func out(.param .b32 a);\n\
-            .visible .func (.param .b64 r) f(.param .b32 a)\n{ .reg .b32 %r; ret; }\n.weak .func\n g\n(\n.param .b32 a\n) .noreturn\n{ }\n\
-            .func hidden() { ret; }\n.visible .global .align 4 .b8 table[4] = {1, 2, 3, 4};\n.visible .entry k(.param .u64 p) { ret; }";
-        assert_eq!(defined(text), ["f", "g", "table", "k"]);
-    }
+/// The symbols that a text exports, and whether kernels are among them.
+fn exported(text: &[u8]) -> (Vec<String>, bool) {
+    let symbols = symbols(text);
+    let has_kernels = symbols.iter().any(|symbol| symbol.is_kernel);
+    let defined = symbols.into_iter().filter(|symbol| symbol.strength != Strength::Declared);
+    (defined.map(|symbol| symbol.name).collect(), has_kernels)
 }

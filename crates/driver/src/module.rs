@@ -79,10 +79,15 @@ pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report)
         }
         image::Error::NoBinary(contents) => {
             report.errors = no_text(device, &contents) + "\n";
-            log::say(log::Level::Error, || no_text(device, &contents));
+            tell(device, &contents);
             Error::NoBinaryForGpu
         }
     }
+}
+
+/// Logs that a container has no text for the device.
+pub(crate) fn tell(device: &Device, contents: &image::Contents) {
+    log::say(log::Level::Error, || no_text(device, contents));
 }
 
 /// Why a container with code for other devices cannot run, and what to do about it.
@@ -559,7 +564,8 @@ impl Function {
             attribute::MAX_THREADS_PER_BLOCK => self.max_threads(),
             attribute::SHARED_SIZE => info.static_shared,
             attribute::CONST_SIZE => self.usage().const_bytes,
-            attribute::LOCAL_SIZE => self.usage().local_bytes,
+            // The module of a kernel that needs more loads, too.
+            attribute::LOCAL_SIZE => self.usage().local_bytes.min(i32::MAX as u32),
             attribute::REGISTERS => self.usage().registers,
             attribute::PTX_VERSION => info.target,
             attribute::BINARY_VERSION if self.device().info.amd_target.is_some() => info.target,

@@ -8,7 +8,8 @@
 use std::arch::global_asm;
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 
 use crate::fork;
 use crate::memory::GuardedPages;
@@ -16,7 +17,7 @@ use crate::memory::GuardedPages;
 /// Inaccessible bytes below the stack: more than any function's frame.
 const STACK_GUARD: usize = 1 << 20;
 
-/// Maximum number of stacks at a time.
+/// Number of entries for stacks that are made at once.
 const STACKS: usize = 1024;
 
 global_asm!(
@@ -126,7 +127,7 @@ fn thread_number() -> i32 {
 #[derive(Debug)]
 pub(crate) struct Gate {
     stack: GuardedPages,
-    slot: usize,
+    slot: &'static Slot,
     saved: AtomicUsize,
     /// Whether the kernel's own code is running (not the scheduler, not a runtime call).
     pub in_code: AtomicBool,
@@ -137,33 +138,76 @@ pub(crate) struct Gate {
     has_lost: AtomicBool,
 }
 
-/// A stack's place in the table. Aligned, because a worker writes to its own at each launch.
+/// A stack's entry. Aligned, because a worker writes to its own at each launch.
+#[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
     low: AtomicUsize,
+    /// 0 for an unused entry.
     high: AtomicUsize,
     gate: AtomicUsize,
     /// The thread that runs on the stack; 0 for none.
     thread: AtomicI32,
 }
 
-static TABLE: [Slot; STACKS] = [const {
-    Slot {
-        low: AtomicUsize::new(0),
-        high: AtomicUsize::new(0),
-        gate: AtomicUsize::new(0),
-        thread: AtomicI32::new(0),
+/// Entries, which are never freed: a signal handler may be reading them.
+struct Slots {
+    all: [Slot; STACKS],
+    next: AtomicPtr<Slots>,
+}
+
+impl Slots {
+    const fn new() -> Slots {
+        let all = [const {
+            Slot {
+                low: AtomicUsize::new(0),
+                high: AtomicUsize::new(0),
+                gate: AtomicUsize::new(0),
+                thread: AtomicI32::new(0),
+            }
+        }; STACKS];
+        Slots { all, next: AtomicPtr::new(ptr::null_mut()) }
     }
-}; STACKS];
+}
+
+static FIRST: Slots = Slots::new();
+
+fn slots() -> impl Iterator<Item = &'static Slot> {
+    let next = |slots: &&'static Slots| {
+        // SAFETY: null, or entries that are never freed.
+        unsafe { slots.next.load(Ordering::Acquire).as_ref() }
+    };
+    std::iter::successors(Some(&FIRST), next).flat_map(|slots| &slots.all)
+}
+
+/// An entry for a stack that ends at `high`. Takes no lock, which a child of a fork could find taken.
+fn take_slot(high: usize) -> &'static Slot {
+    let take = |slot: &&'static Slot| {
+        slot.high.load(Ordering::Relaxed) == 0
+            && slot.high.compare_exchange(0, high, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    };
+    slots().find(take).unwrap_or_else(|| {
+        let more = Box::leak(Box::new(Slots::new()));
+        more.all[0].high = AtomicUsize::new(high);
+        let mut next = FIRST.next.load(Ordering::Acquire);
+        loop {
+            *more.next.get_mut() = next;
+            match FIRST.next.compare_exchange(next, more, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return &more.all[0],
+                Err(other) => next = other,
+            }
+        }
+    })
+}
 
 /// Whether any thread runs a kernel.
 pub(crate) fn is_any_running() -> bool {
-    TABLE.iter().any(|slot| slot.thread.load(Ordering::Relaxed) != 0)
+    slots().any(|slot| slot.thread.load(Ordering::Relaxed) != 0)
 }
 
 /// The gate whose stack (or stack guard) contains `sp`. For the signal handler.
 pub(crate) fn find(sp: usize) -> Option<&'static Gate> {
-    let slot = TABLE.iter().find(|s| {
+    let slot = slots().find(|s| {
         let low = s.low.load(Ordering::Acquire);
         low != 0 && low <= sp && sp <= s.high.load(Ordering::Acquire)
     })?;
@@ -174,17 +218,14 @@ pub(crate) fn find(sp: usize) -> Option<&'static Gate> {
 }
 
 impl Gate {
-    /// Creates a stack of `size` bytes. `None` if the host has no memory for it, or there are too many.
+    /// Creates a stack of `size` bytes. `None` if the host has no memory for it.
     pub(crate) fn new(size: usize) -> Option<Box<Gate>> {
         let stack = GuardedPages::new(size.max(64 << 10).checked_add(STACK_GUARD)?)?;
         // SAFETY: the pages are the first of the region.
         if unsafe { libc::mprotect(stack.start().cast(), STACK_GUARD, libc::PROT_NONE) } != 0 {
             return None;
         }
-        let high = stack.end() as usize;
-        let slot = TABLE
-            .iter()
-            .position(|s| s.high.compare_exchange(0, high, Ordering::AcqRel, Ordering::Relaxed).is_ok())?;
+        let slot = take_slot(stack.end() as usize);
         let gate = Box::new(Gate {
             stack,
             slot,
@@ -194,21 +235,18 @@ impl Gate {
             crash: [const { AtomicUsize::new(0) }; 5],
             has_lost: AtomicBool::new(false),
         });
-        let entry = TABLE.get(slot)?;
-        entry.gate.store(&raw const *gate as usize, Ordering::Release);
-        entry.low.store(gate.stack.start() as usize, Ordering::Release);
+        slot.gate.store(&raw const *gate as usize, Ordering::Release);
+        slot.low.store(gate.stack.start() as usize, Ordering::Release);
         Some(gate)
     }
 
     /// The thread that runs on the stack; 0 for none.
     pub(crate) fn thread(&self) -> i32 {
-        TABLE.get(self.slot).map_or(0, |slot| slot.thread.load(Ordering::Relaxed))
+        self.slot.thread.load(Ordering::Relaxed)
     }
 
     fn set_thread(&self, thread: i32) {
-        if let Some(slot) = TABLE.get(self.slot) {
-            slot.thread.store(thread, Ordering::Relaxed);
-        }
+        self.slot.thread.store(thread, Ordering::Relaxed);
     }
 
     /// Bytes of stack left below `place`, a variable of the caller.
@@ -297,11 +335,9 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        if let Some(entry) = TABLE.get(self.slot) {
-            entry.low.store(0, Ordering::Release);
-            entry.gate.store(0, Ordering::Release);
-            entry.high.store(0, Ordering::Release);
-        }
+        self.slot.low.store(0, Ordering::Release);
+        self.slot.gate.store(0, Ordering::Release);
+        self.slot.high.store(0, Ordering::Release);
     }
 }
 
@@ -355,5 +391,21 @@ mod tests {
         let place = seen.0;
         drop(gate);
         assert!(find(place).is_none());
+    }
+
+    #[test]
+    fn there_are_entries_for_any_number_of_stacks() {
+        let gates: Vec<Box<Gate>> = (0..2 * STACKS + 2).map(|_| Gate::new(1).unwrap()).collect();
+        for gate in &gates {
+            let inside = gate.stack.end() as usize - 8;
+            assert!(find(inside).is_some_and(|found| ptr::eq(found, &**gate)));
+        }
+        let (last, size) = (gates.last().unwrap().slot, slots().count());
+        let place = last.low.load(Ordering::Relaxed);
+        drop(gates);
+        assert!(find(place).is_none());
+        let again: Vec<Box<Gate>> = (0..2 * STACKS).map(|_| Gate::new(1).unwrap()).collect();
+        assert_eq!(slots().count(), size, "entries are used again");
+        drop(again);
     }
 }

@@ -4,8 +4,11 @@
 //! call it for faults that it does not handle. Ours must then come first again. It is installed under another
 //! address, one *level* higher, with the program's handler as the previous one; the level below keeps what
 //! was there earlier. Whether the program restores the handler that it has kept, calls it, or sends the
-//! signal again, the chain continues downwards and never in a circle.
+//! signal again, the chain continues downwards and never in a circle. There are [`LEVELS`] of them: if the
+//! program installs more handlers on top of each other, those come before ours, and ours is called if they
+//! pass on what they do not handle.
 
+use std::arch::global_asm;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,19 +19,37 @@ use crate::signals;
 
 type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
 
-/// Maximum number of the program's handlers on top of each other; a further one replaces the last.
-const LEVELS: usize = 8;
+/// Maximum number of our handlers of one signal. Each calls the one below it through a handler of the
+/// program, so more would need a larger alternate stack.
+const LEVELS: usize = 128;
 
-static HANDLERS: [Handler; LEVELS] = [
-    on_fault::<0>,
-    on_fault::<1>,
-    on_fault::<2>,
-    on_fault::<3>,
-    on_fault::<4>,
-    on_fault::<5>,
-    on_fault::<6>,
-    on_fault::<7>,
-];
+/// Bytes of a handler's code.
+const EACH: usize = 16;
+
+// The handlers differ in their addresses, by which the kernel's table tells the levels apart.
+global_asm!(
+    ".pushsection .text.anywarp_fault_handlers,\"ax\",@progbits",
+    ".hidden anywarp_fault_handlers",
+    ".globl anywarp_fault_handlers",
+    ".p2align 4",
+    "anywarp_fault_handlers:",
+    ".set anywarp_level, 0",
+    ".rept {levels}",
+    ".p2align 4",
+    "mov ecx, offset anywarp_level",
+    "jmp {on_fault}",
+    ".set anywarp_level, anywarp_level + 1",
+    ".endr",
+    ".p2align 4",
+    ".popsection",
+    levels = const LEVELS,
+    on_fault = sym on_fault,
+);
+
+unsafe extern "C" {
+    /// The handler of level 0; the others follow, [`EACH`] bytes apart.
+    fn anywarp_fault_handlers(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void);
+}
 
 /// The handlers of one signal.
 struct Chain {
@@ -46,16 +67,21 @@ static CHAINS: [Chain; FAULTS.len()] = [const {
     }
 }; FAULTS.len()];
 
-fn action(handler: Handler) -> libc::sigaction {
+fn action(handler: usize) -> libc::sigaction {
     // SAFETY: all zeros is a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as *const () as usize;
+    action.sa_sigaction = handler;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
     action
 }
 
 /// Installs `handler` and returns the previous action.
 pub(crate) fn install_one(signal: i32, handler: Handler) -> Option<libc::sigaction> {
+    install(signal, handler as *const () as usize)
+}
+
+/// The same for the address of a [`Handler`].
+fn install(signal: i32, handler: usize) -> Option<libc::sigaction> {
     let new = action(handler);
     // SAFETY: all zeros is a valid `sigaction`, which the call fills in; the handler has the signature that
     // SA_SIGINFO requires.
@@ -74,9 +100,15 @@ pub(crate) fn current(signal: i32) -> Option<libc::sigaction> {
     }
 }
 
+/// The address of the handler of a level.
+fn handler(level: usize) -> usize {
+    anywarp_fault_handlers as *const () as usize + level * EACH
+}
+
 /// The level of an action, if it is ours.
 fn level_of(action: &libc::sigaction) -> Option<usize> {
-    HANDLERS.iter().position(|h| *h as *const () as usize == action.sa_sigaction)
+    let from_first = action.sa_sigaction.wrapping_sub(handler(0));
+    (from_first < LEVELS * EACH).then_some(from_first / EACH)
 }
 
 /// Makes our handlers the first ones for these signals out of the [`FAULTS`].
@@ -104,12 +136,13 @@ impl Chain {
             unsafe { b.load(Ordering::Acquire).as_ref() }
                 .is_some_and(|b| b.sa_sigaction == theirs.sa_sigaction)
         });
-        let next = self.top.load(Ordering::Relaxed).wrapping_add(1).min(LEVELS - 1);
-        let level = same.unwrap_or(next);
+        let level = same.unwrap_or(self.top.load(Ordering::Relaxed).wrapping_add(1));
+        if level >= LEVELS {
+            return;
+        }
         self.keep(level, &theirs);
-        let Some(handler) = HANDLERS.get(level) else { return };
         // Another handler may have been installed in between.
-        if let Some(old) = install_one(signal, *handler).filter(|old| level_of(old).is_none()) {
+        if let Some(old) = install(signal, handler(level)).filter(|old| level_of(old).is_none()) {
             self.keep(level, &old);
         }
         self.top.store(level, Ordering::Relaxed);
@@ -129,13 +162,14 @@ impl Chain {
     }
 }
 
-extern "C" fn on_fault<const LEVEL: usize>(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// What the handler of a level does.
+extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, level: u32) {
     // SAFETY: the kernel passes valid pointers.
     if unsafe { signals::take(signal, info, context) } {
         return;
     }
     let chain = FAULTS.iter().zip(&CHAINS).find(|(s, _)| **s == signal).map(|(_, chain)| chain);
-    let before = chain.and_then(|c| c.before.get(LEVEL)).map(|b| b.load(Ordering::Acquire));
+    let before = chain.and_then(|c| c.before.get(level as usize)).map(|b| b.load(Ordering::Acquire));
     // SAFETY: null, or an action that is never freed.
     let before = before.and_then(|b| unsafe { b.as_ref() });
     pass(signal, info, context, before);

@@ -339,25 +339,33 @@ impl Multiprocessor {
         self.idle.extend((1..units).rev());
         let mut ready = 1;
         let mut fruitless = 0usize;
+        // A chain of units that wait for each other ends in one round if the round follows the chain.
+        // Alternate rounds go backwards, because units wait for earlier ones as well as for later ones.
+        let mut backward = true;
         while !job.has_failed() {
+            backward = !backward;
             let (mut progress, mut nap) = (false, u32::MAX);
-            let mut k = 0;
-            while let Some(&index) = self.active.get(k) {
+            let mut next = if backward { self.active.len() } else { 0 };
+            loop {
+                let place = if backward { next.wrapping_sub(1) } else { next };
+                let Some(&index) = self.active.get(place) else { break };
                 // SAFETY: active units have been prepared and started.
-                match unsafe { self.turn(job, index) } {
+                let ended = match unsafe { self.turn(job, index) } {
                     (_, TurnEnd::Done) => {
-                        self.active.remove(k);
+                        self.active.remove(place);
                         self.idle.push(index);
                         sharing.after(job, 1);
                         progress = true;
+                        true
                     }
                     (_, TurnEnd::Yielded { moved, sleep }) => {
                         progress |= moved;
                         nap = nap.min(sleep);
-                        k += 1;
+                        false
                     }
                     (resident, end) => return self.fail_turn(job, resident, end),
-                }
+                };
+                next = if backward || ended { place } else { place + 1 };
             }
             if self.active.is_empty() {
                 return;
@@ -368,8 +376,8 @@ impl Multiprocessor {
             }
             fruitless += 1;
             let count = self.active.len();
-            if count < limit
-                && fruitless >= patience(job, count)
+            let mut begun = 0;
+            while begun < more(job, count, fruitless).min(limit.saturating_sub(count))
                 && let Some(ticket) = job.claim_next(self.smid)
             {
                 let index = self.idle.pop().unwrap_or(units);
@@ -382,6 +390,9 @@ impl Multiprocessor {
                 }
                 self.active.push(index);
                 self.start(job, index, ticket);
+                begun += 1;
+            }
+            if begun != 0 {
                 fruitless = 0;
                 continue;
             }
@@ -534,21 +545,29 @@ fn residents_of(job: &Job, unit: usize) -> Range<usize> {
 
 /// Rounds without progress after which a cooperative launch begins more units than this worker's share.
 const COOPERATIVE_PATIENCE: usize = 1024;
+/// Rounds without progress after which a worker that runs the launch alone begins more units. With other
+/// workers, which may be about to provide what is waited for, this times the number of units, up to
+/// [`MOST_PATIENT`].
+const PATIENCE: usize = 16;
+const MOST_PATIENT: usize = 4;
 /// The longest sleep for `nanosleep`, in nanoseconds; PTX limits it to 1 ms.
 const MAX_NAP: u32 = 1_000_000;
 /// Fruitless rounds that spin before the thread yields.
 const SPINS: usize = 32;
 
-/// Number of rounds without progress before another unit is begun.
-fn patience(job: &Job, count: usize) -> usize {
-    match job.launch.cooperative {
-        // All blocks must be resident; each worker takes its share, and more only if the other workers do not
-        // come.
-        true if (count as u64) < job.share => 1,
-        true => COOPERATIVE_PATIENCE,
-        // Other workers may be about to provide what is waited for.
-        false => 16 * count.min(64),
-    }
+/// Number of units to begin after this many rounds in which none of `count` units made progress. It grows with
+/// `count`, so that the turns taken until all units of a launch have begun are proportional to their number.
+fn more(job: &Job, count: usize, fruitless: usize) -> usize {
+    let (patience, more) = if !job.launch.cooperative {
+        (PATIENCE * if job.workers == 1 { 1 } else { count.min(MOST_PATIENT) }, (count / 4).max(1))
+    } else if (count as u64) < job.share {
+        // All blocks must be resident; each worker takes its share.
+        (1, usize::try_from(job.share).map_or(usize::MAX, |share| share - count))
+    } else {
+        // More only if the other workers do not come.
+        (COOPERATIVE_PATIENCE, count)
+    };
+    if fruitless >= patience { more } else { 0 }
 }
 
 /// Lets other threads run when no unit here can continue.

@@ -304,6 +304,33 @@ fn blocks_may_wait_for_earlier_and_later_ones() {
 }
 
 #[test]
+fn blocks_that_wait_take_turns_in_proportion_to_their_number() {
+    let turns = |grid: u32, cooperative: bool| {
+        let count = AtomicU64::new(0);
+        let flags: Vec<AtomicBool> = (0..=grid).map(|_| AtomicBool::new(false)).collect();
+        flags[grid as usize].store(true, SeqCst);
+        let code = Warps(|w: &mut wave::abi::WarpCtx| {
+            count.fetch_add(1, SeqCst);
+            let me = block(w).ctaid[0] as usize;
+            if flags[me + 1].load(SeqCst) {
+                flags[me].store(true, SeqCst);
+                return Stop::Done;
+            }
+            Stop::Yield
+        });
+        let host = TestHost::default();
+        let mut launch = launch(&code, &host, grid, 32);
+        launch.cooperative = cooperative;
+        Workers::new(1).run(&launch).unwrap();
+        count.load(SeqCst)
+    };
+    for cooperative in [false, true] {
+        let (few, many) = (turns(64, cooperative), turns(1024, cooperative));
+        assert!(many < 24 * few, "64 blocks: {few} turns, 1024 blocks: {many}");
+    }
+}
+
+#[test]
 fn cooperative_grids_meet_at_grid_barriers() {
     const GRID: u32 = 60;
     for workers in pools() {

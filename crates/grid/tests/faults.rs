@@ -396,6 +396,78 @@ fn a_handler_installed_later_gets_only_what_is_the_programs() {
     }
 }
 
+const MOST_STACKED: usize = 200;
+/// What the handlers of [`stacked`] have kept, and how often each was called.
+static KEPT: [AtomicUsize; MOST_STACKED] = [const { AtomicUsize::new(0) }; MOST_STACKED];
+static SEEN: [AtomicU32; MOST_STACKED] = [const { AtomicU32::new(0) }; MOST_STACKED];
+
+/// The handler of one of many levels: the lowest mends the page, the others pass on.
+extern "C" fn stacked(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, level: usize) {
+    if SEEN[level].fetch_add(1, SeqCst) > 0 {
+        // SAFETY: exits the child, since the handlers call each other in a loop.
+        unsafe { libc::_exit(99) };
+    }
+    let next = KEPT[level].load(SeqCst);
+    if level == 0 {
+        // SAFETY: the test touches a page of its own; the system reports the address.
+        unsafe {
+            let page = (*info).si_addr() as usize & !4095;
+            if libc::mprotect(page as *mut c_void, 4096, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+                libc::_exit(98);
+            }
+        }
+    } else {
+        // SAFETY: the action that was installed before is a handler of this kind.
+        unsafe { std::mem::transmute::<usize, Handler>(next)(signal, info, context) };
+    }
+}
+
+#[test]
+fn any_number_of_handlers_may_be_installed_later() {
+    let workers = Workers::new(1);
+    let well = Blocks(|_: &BlockCtx| Stop::Done);
+    for number in [5, 8, 12, 100, MOST_STACKED] {
+        let status = in_child(|| {
+            // Without the test runner's stack for signals, which is small.
+            let off = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+            // SAFETY: disables a stack that is not in use.
+            unsafe { libc::sigaltstack(&off, std::ptr::null_mut()) };
+            let store = Machine::new(STORE);
+            let bad = Blocks(|_: &BlockCtx| {
+                store.call(16);
+                Stop::Done
+            });
+            run(&workers, &well, 1, 32).unwrap();
+            for (level, kept) in KEPT.iter().enumerate().take(number) {
+                // mov ecx, level; mov rax, stacked; jmp rax
+                let mut code = vec![0xb9];
+                code.extend((level as u32).to_le_bytes());
+                code.extend([0x48, 0xb8]);
+                code.extend((stacked as *const () as usize).to_le_bytes());
+                code.extend([0xff, 0xe0]);
+                // SAFETY: the code is a handler of this kind.
+                install(unsafe { std::mem::transmute::<usize, Handler>(Machine::new(&code).start) });
+                kept.store(before().sa_sigaction, SeqCst);
+                // Shares the processor until the next launch looks at the handlers again.
+                std::thread::sleep(Duration::from_millis(2));
+                run(&workers, &well, 1, 32).unwrap();
+            }
+            // SAFETY: a new page, which is then written.
+            let page = unsafe {
+                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+                libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_NONE, flags, -1, 0)
+            };
+            store.call(page as usize);
+            assert!(SEEN.iter().take(number).all(|seen| seen.load(SeqCst) == 1));
+            // Beyond the levels, the program's handlers come first, and pass on to ours.
+            SEEN.iter().for_each(|seen| seen.store(0, SeqCst));
+            assert_eq!(run(&workers, &bad, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
+            assert_eq!(SEEN[0].load(SeqCst), 0);
+        });
+        assert_eq!(status, 0, "{number} handlers: status {status:#x}");
+    }
+}
+
 #[test]
 fn a_thread_that_blocks_all_signals_runs_kernels() {
     let status = in_child(|| {

@@ -4,6 +4,7 @@
 //! - [`processor`] detects vector instructions;
 //! - [`trust`] decides whether other users can have written a file that is to be loaded as code;
 //! - [`folder`] reads and writes files so that no other user can plant or redirect them;
+//! - [`limits`] reads how much memory the process may still take;
 //! - [`load`] reads how busy the machine's processors are;
 //! - [`programs`] runs the user's compiler;
 //! - [`stack`] tells how much stack a thread has left;
@@ -18,6 +19,7 @@
 
 pub mod descriptor;
 pub mod folder;
+pub mod limits;
 pub mod load;
 pub mod mapped;
 pub mod moving;

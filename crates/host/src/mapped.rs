@@ -41,8 +41,8 @@ impl Entries {
 static FIRST: Entries = Entries::new();
 /// Whether anything was ever watched for more than kernels.
 static ANY: AtomicBool = AtomicBool::new(false);
-/// Held while an entry is taken.
-static CHANGE: Mutex<()> = Mutex::new(());
+/// The unused entries. Only threads that watch or end a watch take the lock, never the handler.
+static UNUSED: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 /// Number of threads in [`recover`].
 static RECOVERING: AtomicU32 = AtomicU32::new(0);
 
@@ -52,6 +52,18 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
         unsafe { entries.next.load(Ordering::Acquire).as_ref() }
     };
     std::iter::successors(Some(&FIRST), next).flat_map(|entries| &entries.all)
+}
+
+/// Entries that nothing has used. The caller holds the lock.
+fn more_entries() -> &'static [Entry; MANY] {
+    static IS_FIRST_TAKEN: AtomicBool = AtomicBool::new(false);
+    if !IS_FIRST_TAKEN.swap(true, Ordering::Relaxed) {
+        return &FIRST.all;
+    }
+    let more: &'static Entries = Box::leak(Box::new(Entries::new()));
+    more.next.store(FIRST.next.load(Ordering::Acquire), Ordering::Relaxed);
+    FIRST.next.store(ptr::from_ref(more).cast_mut(), Ordering::Release);
+    &more.all
 }
 
 /// A range that is watched until this is dropped, which must be before it is unmapped.
@@ -67,14 +79,14 @@ pub fn watch(start: u64, size: u64) -> Watched {
 /// Watches a range of whole pages that only kernels may find missing: what else the driver does holds its
 /// memory.
 pub fn watch_for_kernels(start: u64, size: u64) -> Watched {
-    let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
-    let unused = entries().find(|entry| entry.end.load(Ordering::Acquire) == 0);
-    let entry = unused.unwrap_or_else(|| {
-        let more: &'static Entries = Box::leak(Box::new(Entries::new()));
-        more.next.store(FIRST.next.load(Ordering::Acquire), Ordering::Relaxed);
-        FIRST.next.store(ptr::from_ref(more).cast_mut(), Ordering::Release);
-        &more.all[0]
-    });
+    let entry = {
+        let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
+        unused.pop().unwrap_or_else(|| {
+            let [first, others @ ..] = more_entries();
+            unused.extend(others.iter().rev());
+            first
+        })
+    };
     entry.lost.store(false, Ordering::Relaxed);
     entry.start.store(start as usize, Ordering::Relaxed);
     entry.end.store(start.saturating_add(size) as usize, Ordering::Release);
@@ -100,6 +112,7 @@ impl Drop for Watched {
         while RECOVERING.load(Ordering::SeqCst) != 0 {
             std::hint::spin_loop();
         }
+        UNUSED.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
     }
 }
 
@@ -232,6 +245,11 @@ mod tests {
         let again = watch(start as u64, PAGE as u64);
         assert!(recover(start) && again.is_lost());
         assert!(!many.iter().any(Watched::is_lost));
+        drop(many);
+        let made = entries().count();
+        let more: Vec<Watched> = (0..2 * MANY).map(|n| watch((1 << 40) + n as u64, 1)).collect();
+        assert_eq!(entries().count(), made, "entries are used again");
+        drop(more);
     }
 
     #[test]

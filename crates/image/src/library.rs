@@ -19,7 +19,8 @@ pub struct Member {
     pub texts: Vec<Vec<u8>>,
     /// Functions and variables for the linker that exist only as machine code.
     pub machine_code: Vec<String>,
-    /// The targets of this machine code.
+    /// What it has besides that PTX and nothing else: the targets of machine code, and of PTX for later
+    /// devices.
     pub devices: Contents,
 }
 
@@ -42,14 +43,14 @@ pub fn library(bytes: &[u8], capability: u32) -> Result<Vec<Member>, Error> {
 }
 
 fn has_code(m: &Member) -> bool {
-    !m.texts.is_empty() || !m.machine_code.is_empty()
+    !m.texts.is_empty() || m.devices != Contents::default()
 }
 
 /// The device code of a member; `None` if it is not an object file.
 fn member(name: String, bytes: &[u8], capability: u32) -> Result<Option<Member>, Error> {
     let Ok(file) = object::File::parse(bytes) else { return Ok(None) };
     let mut member = Member { name, ..Member::default() };
-    let mut devices = Vec::new();
+    let (mut devices, mut later) = (Vec::new(), Vec::new());
     for section in SECTIONS.iter().filter_map(|s| file.section_by_name(s)) {
         let Ok(data) = section.data() else { return Ok(None) };
         for one in fatbins(data) {
@@ -62,12 +63,14 @@ fn member(name: String, bytes: &[u8], capability: u32) -> Result<Option<Member>,
                 }
                 Err(_) => {
                     member.machine_code.extend(symbols(one));
-                    devices.extend(fatbin::contents(one).machine_code);
+                    let contents = fatbin::contents(one);
+                    devices.extend(contents.machine_code);
+                    later.extend(contents.ptx);
                 }
             }
         }
     }
-    member.devices = Contents::new(devices, Vec::new());
+    member.devices = Contents::new(devices, later);
     Ok(Some(member))
 }
 

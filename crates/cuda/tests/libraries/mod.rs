@@ -12,6 +12,7 @@ use crate::support::Argument::U64;
 use crate::support::{Cuda, HEAD, everywhere, isolated, status};
 
 const PTX: u32 = 1;
+const OBJECT: u32 = 3;
 const LIBRARY: u32 = 4;
 const ERROR_LOG: u32 = 5;
 const ERROR_LOG_SIZE: u32 = 6;
@@ -242,4 +243,110 @@ fn texts_of_a_library_are_linked() {
         assert_eq!(cuda.launch(cuda.function(module, "k"), 1, 1, 0, &[U64(out)]), 0);
         assert_eq!(cuda.download::<u32>(out, 1), [5]);
     });
+}
+
+/// Links inputs of any type. Returns the module, and the answers.
+fn link_all(cuda: &Cuda, inputs: &[(u32, &[u8])]) -> (u64, Vec<u32>) {
+    let (mut link, mut image, mut size, mut module) = (0, null_mut(), 0, 0);
+    call!(cuda.cuLinkCreate_v2(0, null_mut(), null_mut(), &mut link));
+    let mut answers = Vec::new();
+    for (kind, bytes) in inputs {
+        let (at, size, add) = (bytes.as_ptr().cast(), bytes.len(), cuda.cuLinkAddData_v2);
+        // SAFETY: the bytes outlive the call.
+        answers.push(unsafe { add(link, *kind, at, size, c"input".as_ptr(), 0, null_mut(), null_mut()) });
+    }
+    // SAFETY: the pointers refer to variables of this function.
+    answers.push(unsafe { (cuda.cuLinkComplete)(link, &mut image, &mut size) });
+    if answers.last() == Some(&0) {
+        call!(cuda.cuModuleLoadData(&mut module, image));
+    }
+    call!(cuda.cuLinkDestroy(link));
+    (module, answers)
+}
+
+/// A kernel that stores a number, as PTX in a host object.
+fn object_with_kernel(name: &str, number: u32) -> Vec<u8> {
+    let text = format!(
+        "{HEAD}.visible .entry {name}(.param .u64 out) {{ .reg .b64 %o; ld.param.u64 %o, [out];
+        st.global.u32 [%o], {number}; ret; }}\n"
+    );
+    host_object(1, text.as_bytes())
+}
+
+#[test]
+fn kernels_of_objects_and_libraries_are_linked() {
+    everywhere("libraries::kernels_of_objects_and_libraries_are_linked", &[], || {
+        let cuda = Cuda::start();
+        let needy = host_object(
+            1,
+            format!("{HEAD}.extern .func gone();\n.visible .entry needy() {{ call gone; ret; }}\n")
+                .as_bytes(),
+        );
+        let library = archive(&[("b.o", &object_with_kernel("b", 6))]);
+        let broken = archive(&[("c.o", &object_with_kernel("c", 7)), ("d.o", &needy)]);
+        let (module, answers) =
+            link_all(&cuda, &[(OBJECT, &object_with_kernel("a", 5)), (LIBRARY, &library)]);
+        assert_eq!(answers, [0; 3]);
+        let out = cuda.upload(&[0u32]);
+        for (name, number) in [("a", 5), ("b", 6)] {
+            assert_eq!(cuda.launch(cuda.function(module, name), 1, 1, 0, &[U64(out)]), 0);
+            assert_eq!(cuda.download::<u32>(out, 1), [number]);
+        }
+        // An object is linked, whatever it needs; of libraries only what can be.
+        assert_eq!(link_all(&cuda, &[(OBJECT, &needy)]).1, [0, status::INVALID_SOURCE]);
+        assert_eq!(link_all(&cuda, &[(OBJECT, &object_with_kernel("a", 5)), (LIBRARY, &broken)]).1, [0; 3]);
+        let twice = object_with_kernel("a", 5);
+        let answers = link_all(&cuda, &[(OBJECT, &twice), (OBJECT, &twice)]).1;
+        assert_eq!(answers, [0, status::INVALID_SOURCE, status::INVALID_SOURCE]);
+    });
+}
+
+#[test]
+fn machine_code_that_nothing_refers_to_is_told() {
+    let output = isolated("libraries::machine_code_that_nothing_refers_to_is_told", &[], || {
+        let cuda = Cuda::start();
+        let kernel = object_with_kernel("a", 5);
+        for code in [machine_code(&["other"]), b"machine!".to_vec()] {
+            let object = host_object(2, &code);
+            let library = archive(&[("a.o", &object)]);
+            assert_eq!(link_all(&cuda, &[(OBJECT, &kernel), (OBJECT, &object)]).1, [0; 3]);
+            assert_eq!(link_all(&cuda, &[(OBJECT, &kernel), (LIBRARY, &library)]).1, [0; 3]);
+        }
+        // NVIDIA's device runtime is replaced.
+        let ours = archive(&[
+            ("r.o", &host_object(2, &machine_code(&["cudaCGSynchronize"]))),
+            ("s.o", &host_object(2, &machine_code(&["cudaMalloc"]))),
+        ]);
+        assert_eq!(link_all(&cuda, &[(OBJECT, &kernel), (LIBRARY, &ours)]).1, [0; 3]);
+    });
+    let told = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("anywarp:")).collect();
+    assert_eq!(lines.len(), 4, "{told}");
+    assert!(lines.iter().all(|line| line.contains("it contains machine code for sm_52")), "{told}");
+}
+
+#[test]
+fn an_input_is_compiled_when_it_is_added_and_at_the_end() {
+    const MANY: usize = 24;
+    let log = [("ANYWARP_LOG", "info")];
+    let output = isolated("libraries::an_input_is_compiled_when_it_is_added_and_at_the_end", &log, || {
+        let cuda = Cuda::start();
+        let text = |n: usize| {
+            format!(
+                "{HEAD}.visible .func f{n}() {{ ret; }}\n.extern .func f0();\n\
+                 .visible .entry k{n}() {{ call f0; ret; }}\n\0"
+            )
+        };
+        let texts: Vec<String> = (1..=MANY).map(text).collect();
+        let inputs: Vec<(u32, &[u8])> = texts.iter().map(|text| (PTX, text.as_bytes())).collect();
+        let first = format!("{HEAD}.visible .func f0() {{ ret; }}\n\0");
+        let (_, answers) = link_all(&cuda, &[&[(PTX, first.as_bytes())], inputs.as_slice()].concat());
+        assert_eq!(answers, [0; MANY + 2]);
+    });
+    let told = String::from_utf8_lossy(&output.stderr);
+    let kernels = told
+        .lines()
+        .filter_map(|line| line.split_once("module of ")?.1.split_once(" kernels")?.0.parse::<usize>().ok());
+    // As often again when the image is loaded.
+    assert!(kernels.sum::<usize>() <= 3 * MANY, "{told}");
 }

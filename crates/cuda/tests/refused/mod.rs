@@ -280,6 +280,25 @@ fn more_local_memory_than_a_thread_can_have_is_refused_at_the_launch() {
     }
 }
 
+/// Sizes beyond 32 bits are told as such.
+#[test]
+fn local_memory_beyond_all_bounds_has_a_size() {
+    const LOCAL_SIZE: i32 = 3;
+    let output = isolated("refused::local_memory_beyond_all_bounds_has_a_size", &[], || {
+        let cuda = Cuda::start();
+        for (bytes, size) in [(1u64 << 20, 1 << 20), (1 << 31, i32::MAX), (1 << 40, i32::MAX)] {
+            let function = cuda.function(cuda.module(&local(bytes)), "own");
+            let mut value = 0;
+            call!(cuda.cuFuncGetAttribute(&mut value, LOCAL_SIZE, function));
+            assert_eq!(value, size, "{bytes}");
+            assert_eq!(cuda.launch(function, 1, 1, 0, &[]), status::INVALID_VALUE, "{bytes}");
+        }
+    });
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("it needs 2147483648 bytes of local memory"), "{told}");
+    assert!(told.contains("it needs at least 4294967295 bytes of local memory"), "{told}");
+}
+
 /// What ptxas reports about initial values with addresses of functions without code.
 #[test]
 fn an_initial_value_needs_the_function_whose_address_it_has() {

@@ -49,11 +49,12 @@ fn those_that_wait_let_others_run() {
         let cuda = Cuda::start();
         let head = HEAD.replace("sm_52", "sm_70");
         let module = cuda.module(&format!("{head}{KERNELS}"));
-        for kernel in ["backwards", "fenced", "fetching"] {
+        // With turns that grow faster than the number of blocks, 128 blocks would take minutes.
+        for (kernel, blocks) in [("backwards", 8), ("fenced", 8), ("fetching", 8), ("backwards", 128)] {
             let counter = cuda.upload(&[0u32; 2]);
-            assert_eq!(cuda.launch(cuda.function(module, kernel), 8, 64, 0, &[U64(counter)]), 0);
+            assert_eq!(cuda.launch(cuda.function(module, kernel), blocks, 64, 0, &[U64(counter)]), 0);
             call!(cuda.cuCtxSynchronize());
-            assert_eq!(cuda.download::<u32>(counter, 1), [8], "{kernel}");
+            assert_eq!(cuda.download::<u32>(counter, 1), [blocks], "{kernel} {blocks}");
         }
         let counter = cuda.upload(&[0u32; 2]);
         assert_eq!(cuda.launch(cuda.function(module, "lanes"), 1, 64, 0, &[U64(counter), U32(64)]), 0);

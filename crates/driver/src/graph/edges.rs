@@ -197,6 +197,7 @@ impl Graph {
     pub fn add_edges(&self, edges: &Edges) -> Result<()> {
         let mut body = self.lock();
         let mut added = Vec::with_capacity(edges.len());
+        body.search.forget();
         let outcome = edges.iter().try_for_each(|(from, to, edge)| {
             let (from, to) = (self.index_of(*from)?, self.index_of(*to)?);
             edge.check(&body.entry(from as usize)?.work, &body.entry(to as usize)?.work)?;
@@ -272,39 +273,25 @@ fn has_duplicates(incoming: &[(u32, Edge)]) -> bool {
     nodes.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The position of an edge to or from a node. Most lists are in the order of the nodes, so that a node's
-/// edges are found without looking at all of them.
-fn find<T>(list: &[T], node: u32, of: impl Fn(&T) -> u32) -> Option<usize> {
-    let first = list.partition_point(|one| of(one) < node);
-    match list.get(first) {
-        Some(one) if of(one) == node => Some(first),
-        _ => list.iter().position(|one| of(one) == node),
-    }
-}
-
 impl Body {
     /// The edge between two nodes, of which there is one at most, as on the hardware.
     fn edge(&self, from: u32, to: u32) -> Result<Option<Edge>> {
         let (source, target) = (self.entry(from as usize)?, self.entry(to as usize)?);
         // The shorter list decides quickly.
-        if source.outgoing.len() < target.incoming.len() && !source.outgoing.contains(&to) {
+        if source.outgoing.len() < target.incoming.len() && source.outgoing.find(to).is_none() {
             return Ok(None);
         }
-        Ok(find(&target.incoming, from, |one| one.0).map(|at| target.incoming[at].1))
+        Ok(target.incoming.find(from).map(|one| one.1))
     }
 
     /// Removes edges that exist.
     fn remove_edges(&mut self, edges: &[(u32, u32)]) {
         for (from, to) in edges {
-            if let Ok(entry) = self.entry_mut(*to as usize)
-                && let Some(at) = find(&entry.incoming, *from, |one| one.0)
-            {
-                entry.incoming.remove(at);
+            if let Ok(entry) = self.entry_mut(*to as usize) {
+                entry.incoming.remove(*from);
             }
-            if let Ok(entry) = self.entry_mut(*from as usize)
-                && let Some(at) = find(&entry.outgoing, *to, |one| *one)
-            {
-                entry.outgoing.remove(at);
+            if let Ok(entry) = self.entry_mut(*from as usize) {
+                entry.outgoing.remove(*to);
             }
         }
     }
@@ -315,18 +302,14 @@ impl Body {
         let incoming = std::mem::take(&mut entry.incoming);
         let outgoing = std::mem::take(&mut entry.outgoing);
         // An edge is in both lists.
-        for (from, _) in incoming {
-            if let Ok(entry) = self.entry_mut(from as usize)
-                && let Some(at) = find(&entry.outgoing, index as u32, |one| *one)
-            {
-                entry.outgoing.remove(at);
+        for (from, _) in &incoming {
+            if let Ok(entry) = self.entry_mut(*from as usize) {
+                entry.outgoing.remove(index as u32);
             }
         }
-        for to in outgoing {
-            if let Ok(entry) = self.entry_mut(to as usize)
-                && let Some(at) = find(&entry.incoming, index as u32, |one| one.0)
-            {
-                entry.incoming.remove(at);
+        for to in &outgoing {
+            if let Ok(entry) = self.entry_mut(*to as usize) {
+                entry.incoming.remove(index as u32);
             }
         }
     }

@@ -9,7 +9,10 @@
 //! cannot be removed, so the order stays.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+
+use smallvec::SmallVec;
 
 use crate::context::Context;
 use crate::device::Device;
@@ -19,8 +22,9 @@ use crate::memory::managed::{DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
 use crate::memory::pool::is_node;
 use crate::memory::{self, Allocation, GraphMemory};
 
+use super::reuse::Order;
 use super::work::Work;
-use super::{Graph, Position};
+use super::{Body, Graph, Position};
 
 /// Attribute numbers of a device's graph memory, in bytes.
 pub mod attribute {
@@ -49,6 +53,8 @@ pub struct Reservation {
     /// What the program asked for.
     pub asked: Asked,
     block: Arc<Block>,
+    /// A number unique in the process, larger than those of older ones.
+    number: u64,
     state: Mutex<State>,
 }
 
@@ -141,10 +147,12 @@ struct Bytes {
 
 static BYTES: Mutex<[Bytes; 64]> =
     Mutex::new([Bytes { used: 0, used_high: 0, kept_high: 0, reserved: 0, reserved_high: 0, left: 0 }; 64]);
-/// By address, in the order of the nodes: all but the last one are freed by a node before the next one.
-static ALL: Mutex<BTreeMap<u64, Vec<Weak<Reservation>>>> = Mutex::new(BTreeMap::new());
-/// What is allocated, by address: it stays so when its graph is destroyed.
-static ALLOCATED: Mutex<BTreeMap<u64, Vec<Arc<Reservation>>>> = Mutex::new(BTreeMap::new());
+/// By address, and by number in the order of the nodes: all but the last one are freed by a node before the
+/// next one.
+static ALL: Mutex<BTreeMap<u64, BTreeMap<u64, Weak<Reservation>>>> = Mutex::new(BTreeMap::new());
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+/// What is allocated, by address and number: it stays so when its graph is destroyed.
+static ALLOCATED: Mutex<BTreeMap<(u64, u64), Arc<Reservation>>> = Mutex::new(BTreeMap::new());
 
 fn with_bytes<T>(device: u32, change: impl FnOnce(&mut Bytes) -> T) -> Option<T> {
     lock(&BYTES).get_mut(device as usize).map(change)
@@ -187,7 +195,7 @@ pub fn reset_attribute(device: &Device, number: u32, value: u64) -> Result<()> {
 
 /// Gives the pages of a device's graph memory that is not allocated back to the system.
 pub fn trim(device: &Device) {
-    let all: Vec<_> = lock(&ALL).values().filter_map(|users| users.last()?.upgrade()).collect();
+    let all: Vec<_> = lock(&ALL).values().filter_map(|users| users.last_key_value()?.1.upgrade()).collect();
     for block in all.iter().map(|one| &one.block).filter(|b| b.counted_by == Some(device.ordinal)) {
         let mut used = lock(&block.used);
         if *used == (0, true) {
@@ -246,22 +254,23 @@ impl Reservation {
         let mut all = lock(&ALL);
         // Another thread may have taken the block meanwhile.
         let still = |freed: &&Arc<Reservation>| {
-            let last = all.get(&freed.address()).and_then(|users| users.last());
-            last.is_some_and(|last| std::ptr::eq(last.as_ptr(), Arc::as_ptr(freed)))
+            let last = all.get(&freed.address()).and_then(|users| users.last_key_value());
+            last.is_some_and(|(number, _)| *number == freed.number)
         };
         let block = match freed.as_ref().filter(still) {
             Some(freed) => Arc::clone(&freed.block),
             None => Block::new(context, device, &asked)?,
         };
-        let reservation = Arc::new(Reservation { asked, block, state: Mutex::default() });
-        all.entry(reservation.address()).or_default().push(Arc::downgrade(&reservation));
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let reservation = Arc::new(Reservation { asked, block, number, state: Mutex::default() });
+        all.entry(reservation.address()).or_default().insert(number, Arc::downgrade(&reservation));
         drop(all);
         Ok(reservation)
     }
 
     /// The last reservation that starts at an address. Those before it are freed by their graph.
     pub fn at(address: u64) -> Option<Arc<Reservation>> {
-        lock(&ALL).get(&address).and_then(|users| users.last()?.upgrade())
+        lock(&ALL).get(&address).and_then(|users| users.last_key_value()?.1.upgrade())
     }
 
     /// The address.
@@ -333,7 +342,7 @@ impl Reservation {
         *used = (used.0 + 1, true);
         block.allocation.set_present(true);
         state.allocated = true;
-        lock(&ALLOCATED).entry(self.address()).or_default().push(Arc::clone(self));
+        lock(&ALLOCATED).insert((self.address(), self.number), Arc::clone(self));
         Ok(())
     }
 
@@ -356,14 +365,7 @@ impl Reservation {
         drop(used);
         block.count(|bytes, size| bytes.used -= size);
         drop(state);
-        let mut allocated = lock(&ALLOCATED);
-        let users = allocated.get_mut(&self.address());
-        let kept = users.and_then(|users| {
-            let at = users.iter().position(|one| std::ptr::eq(Arc::as_ptr(one), self))?;
-            Some(users.swap_remove(at))
-        });
-        allocated.retain(|_, users| !users.is_empty());
-        drop(allocated);
+        let kept = lock(&ALLOCATED).remove(&(self.address(), self.number));
         // The last reference may be this one; its own lock is free again.
         drop(kept);
         Ok(())
@@ -374,7 +376,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         let mut all = lock(&ALL);
         if let Some(users) = all.get_mut(&self.address()) {
-            users.retain(|one| !std::ptr::eq(one.as_ptr(), self));
+            users.remove(&self.number);
             if users.is_empty() {
                 all.remove(&self.address());
             }
@@ -400,34 +402,58 @@ impl Position<'_> {
     /// The smallest suitable memory of a node of this graph that a node before this position frees, and that
     /// no other node has taken over.
     fn freed_before(&self, asked: &Asked) -> Option<Arc<Reservation>> {
-        let body = self.graph.lock();
+        let mut body = self.graph.lock();
         if !body.frees_memory {
             return None;
         }
-        let mut open: Vec<usize> = self
-            .after
-            .iter()
-            .filter_map(|(node, _)| Some(self.graph.index_of(*node).ok()? as usize))
-            .collect();
-        let mut seen = vec![false; body.room()];
+        let mut search = std::mem::take(&mut body.search);
+        let from = self.after.iter().filter_map(|(node, _)| self.graph.index_of(*node).ok());
+        let freeing = Freeing { graph: self.graph, body: &body };
         let mut best: Option<Arc<Reservation>> = None;
-        while let Some(index) = open.pop() {
-            if std::mem::replace(&mut seen[index], true) {
-                continue;
-            }
-            let Ok(entry) = body.entry(index) else { continue };
-            open.extend(entry.incoming.iter().map(|(from, _)| *from as usize));
-            let Work::Free(freed) = &entry.work else { continue };
+        search.run(body.room(), from, &freeing, |node| {
             let size = |one: &Reservation| one.block.allocation.size;
-            if lock(&freed.state).owner == self.graph.id
+            if let Some(freed) = freeing.freed(node)
                 && freed.suits(asked)
                 && best.as_ref().is_none_or(|best| size(freed) < size(best))
-                && Reservation::at(freed.address()).is_some_and(|last| Arc::ptr_eq(&last, freed))
             {
                 best = Some(Arc::clone(freed));
             }
-        }
+            best.as_ref().is_some_and(|best| size(best) == asked.size)
+        });
+        body.search = search;
         best
+    }
+}
+
+/// The nodes of a graph that free memory of its own nodes.
+struct Freeing<'a> {
+    graph: &'a Graph,
+    body: &'a Body,
+}
+
+impl Freeing<'_> {
+    /// The memory that a node frees.
+    fn freed(&self, node: u32) -> Option<&Arc<Reservation>> {
+        match &self.body.entry(node as usize).ok()?.work {
+            Work::Free(freed) => Some(freed),
+            _ => None,
+        }
+    }
+}
+
+impl Order for Freeing<'_> {
+    fn before(&self, node: u32) -> SmallVec<[u32; 2]> {
+        self.body.entry(node as usize).map_or_else(
+            |_| SmallVec::new(),
+            |entry| entry.incoming.iter().map(|(before, _)| *before).collect(),
+        )
+    }
+
+    fn is_open(&self, node: u32) -> bool {
+        self.freed(node).is_some_and(|freed| {
+            lock(&freed.state).owner == self.graph.id
+                && Reservation::at(freed.address()).is_some_and(|last| Arc::ptr_eq(&last, freed))
+        })
     }
 }
 

@@ -12,9 +12,11 @@ mod edges;
 pub mod exec;
 mod flatten;
 mod later;
+mod links;
 pub mod memory;
 pub mod object;
 pub mod plan;
+mod reuse;
 mod run;
 pub mod updatable;
 pub mod update;
@@ -23,14 +25,14 @@ pub mod work;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use smallvec::SmallVec;
-
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 
 use conditional::Variable;
 pub use edges::{Edge, Edges, dependencies_of, dependents_of};
+use links::Links;
 use object::Retained;
+use reuse::Search;
 pub use work::Work;
 
 /// The graphs that have handles.
@@ -77,6 +79,8 @@ pub(crate) struct Body {
     may_own_memory: bool,
     /// Whether it has had nodes that free memory.
     frees_memory: bool,
+    /// What searches for their memory have found out.
+    search: Search,
     /// Whether its handle is gone: it gets no more nodes.
     ended: bool,
 }
@@ -104,8 +108,8 @@ pub(crate) struct Entry {
     /// The node of which this one is a copy.
     origin: Handle,
     pub(crate) work: Work,
-    pub(crate) incoming: SmallVec<[(u32, Edge); 2]>,
-    pub(crate) outgoing: SmallVec<[u32; 4]>,
+    pub(crate) incoming: Links<[(u32, Edge); 2]>,
+    pub(crate) outgoing: Links<[u32; 4]>,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -445,7 +449,8 @@ impl Graph {
         for (from, _) in &incoming {
             body.entry_mut(*from as usize)?.outgoing.push(index);
         }
-        body.nodes.push(Some(Entry { handle, origin: 0, work, incoming, outgoing: SmallVec::new() }));
+        let (incoming, outgoing) = (incoming.into(), Links::default());
+        body.nodes.push(Some(Entry { handle, origin: 0, work, incoming, outgoing }));
         Ok(handle)
     }
 

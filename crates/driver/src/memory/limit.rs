@@ -1,41 +1,16 @@
 //! What the process's limits leave for device memory.
 
-use super::space::{self, BLOCK, MOST, PAGE};
+use host::limits::{ADDRESS_SPACE, DATA, Limit};
 
-/// A limit on the memory of a process.
-struct Limit {
-    resource: libc::__rlimit_resource_t,
-    /// What it limits and the shell's command, for messages.
-    what: &'static str,
-    /// The word of `/proc/self/statm` with the pages that count.
-    used: usize,
-}
-
-const ADDRESS_SPACE: Limit =
-    Limit { resource: libc::RLIMIT_AS, what: "the address space is limited (ulimit -v)", used: 0 };
-
-/// Counts private pages that can be written, whoever maps them. Reserved addresses are none until they are
-/// allocated.
-const DATA: Limit =
-    Limit { resource: libc::RLIMIT_DATA, what: "private memory is limited (ulimit -d)", used: 5 };
+use super::space::{self, BLOCK, MOST};
 
 /// Memory that the process needs besides: LLVM, stacks, shared and local memory of blocks, the program
 /// itself.
 const BESIDE: u64 = 768 << 20;
 
-impl Limit {
-    /// The bytes that device memory may have; `None` without a limit.
-    fn share(&self) -> Option<u64> {
-        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-        // SAFETY: the call only fills the structure.
-        let known = unsafe { libc::getrlimit(self.resource, &raw mut limit) } == 0;
-        if !known || limit.rlim_cur == libc::RLIM_INFINITY {
-            return None;
-        }
-        let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        let used = pages.split_ascii_whitespace().nth(self.used).and_then(|n| n.parse::<u64>().ok());
-        Some(share_of(limit.rlim_cur.saturating_sub(used.unwrap_or(0).saturating_mul(PAGE))))
-    }
+/// The bytes that device memory may have under a limit; `None` without one.
+fn share(limit: &Limit) -> Option<u64> {
+    limit.left().map(share_of)
 }
 
 /// How many of the bytes that are left device memory may take.
@@ -46,7 +21,7 @@ fn share_of(left: u64) -> u64 {
 
 /// The maximum reservation under the limit on the address space; `None` without a limit.
 pub(super) fn address_space() -> Option<u64> {
-    ADDRESS_SPACE.share()
+    share(&ADDRESS_SPACE)
 }
 
 /// The largest number of arenas of the C library's `malloc` in a process with a limit. Each takes 64 MiB of
@@ -73,7 +48,7 @@ fn smaller(reserved: Option<u64>, data: Option<u64>) -> Option<Bound> {
 
 /// The bound that the process's limits set on device memory; `None` without a limit.
 pub(crate) fn bound() -> Option<Bound> {
-    let (addresses, data) = (ADDRESS_SPACE.share(), DATA.share());
+    let (addresses, data) = (share(&ADDRESS_SPACE), share(&DATA));
     if addresses.is_none() && data.is_none() {
         return None;
     }
@@ -86,7 +61,7 @@ pub(crate) fn bound() -> Option<Bound> {
 
 /// About what the driver of this process would find to bound device memory, without reserving anything.
 pub(crate) fn bound_now() -> Option<Bound> {
-    smaller(ADDRESS_SPACE.share(), DATA.share())
+    smaller(share(&ADDRESS_SPACE), share(&DATA))
 }
 
 #[cfg(test)]

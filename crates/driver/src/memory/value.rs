@@ -93,6 +93,15 @@ impl WordOperation {
         Ok(self)
     }
 
+    /// Whether it would wait now.
+    pub(crate) fn is_blocked(&self) -> bool {
+        match self {
+            WordOperation::Wait(word, condition) => !condition.holds(word.read(), word.wide),
+            WordOperation::Await(semaphore, value) => !semaphore.is_reached(*value),
+            WordOperation::Write(..) | WordOperation::Signal(..) | WordOperation::Barrier => false,
+        }
+    }
+
     /// Whether it waits for something.
     pub(crate) fn waits(&self) -> bool {
         matches!(self, WordOperation::Wait(..) | WordOperation::Await(..))

@@ -13,6 +13,7 @@ use crate::crew::{Crew, Stall};
 use crate::handle::lock;
 
 use super::Stream;
+use super::parked::parked;
 
 /// The pause between two polls of the list.
 const NAP: Duration = Duration::from_micros(40);
@@ -23,6 +24,10 @@ const LONGEST_NAP: Duration = Duration::from_micros(320);
 const IDLE: Duration = Duration::from_millis(3);
 /// The largest number of streams that run at once.
 const MAX_DISPATCHERS: usize = 256;
+/// The number of busy dispatchers from which streams are parked that wait for memory, which takes processor
+/// time, or for other streams, which takes none.
+const MANY_FOR_MEMORY: usize = 32;
+const MANY_FOR_STREAMS: usize = 128;
 
 pub(super) struct Dispatcher {
     list: Mutex<VecDeque<Weak<Stream>>>,
@@ -55,6 +60,12 @@ impl Dispatcher {
     /// Makes sure that a thread will look at the list.
     fn wake(&'static self) {
         self.crew.wake(|| self.run());
+    }
+
+    /// Whether a stream that waits should be parked rather than hold a dispatcher.
+    pub(super) fn should_park(&self, for_memory: bool) -> bool {
+        let many = if for_memory { MANY_FOR_MEMORY } else { MANY_FOR_STREAMS };
+        self.crew.busy() > many && parked().start()
     }
 
     /// Whether no thread runs streams that nobody waits for, because the system refuses threads.
@@ -103,7 +114,7 @@ impl Dispatcher {
         if self.listed.load(Ordering::SeqCst) > 0 {
             self.wake();
         }
-        run.finish();
+        run.finish_or_park();
         true
     }
 }

@@ -8,6 +8,7 @@ pub mod capture;
 mod dispatch;
 mod hosted;
 mod operation;
+mod parked;
 mod queue;
 
 use std::cell::RefCell;

@@ -259,6 +259,33 @@ impl Operation {
         }
     }
 
+    /// Splits off the operations on words before the first that waits, or that one, so that the rest can be
+    /// put back. `None` if there is no rest.
+    pub(super) fn split(&self) -> Option<(Operation, Operation)> {
+        let Operation::Batch(steps) = self else { return None };
+        let first = steps.iter().position(WordOperation::waits)?.max(1);
+        let (now, later) = steps.split_at_checked(first).filter(|(_, later)| !later.is_empty())?;
+        Some((Operation::Batch(now.into()), Operation::Batch(later.into())))
+    }
+
+    /// Whether [`Operation::is_blocked`] may hold.
+    pub(super) fn may_be_blocked(&self) -> bool {
+        matches!(self, Operation::Word(_) | Operation::Batch(_) | Operation::Wait(_))
+    }
+
+    /// Whether it would begin by waiting for memory that the program, a kernel or another process writes.
+    pub(super) fn is_blocked(&self, stream: &Stream) -> bool {
+        let waits = |step: &WordOperation| accessing(|| Ok(step.is_blocked())).unwrap_or(false);
+        let blocked = match self {
+            Operation::Word(step) => step.waits() && waits(step),
+            Operation::Batch(steps) => steps.first().is_some_and(|step| step.waits() && waits(step)),
+            Operation::Wait(wait) => return wait.is_blocked() && crate::driver().is_ok(),
+            _ => return false,
+        };
+        // Otherwise it fails, and does not wait.
+        blocked && stream.go_on().is_ok() && crate::driver().is_ok()
+    }
+
     /// Whether it runs even if an earlier kernel has faulted.
     #[inline]
     pub(super) fn survives_faults(&self) -> bool {
@@ -321,11 +348,11 @@ const INLINE: u64 = 64 << 10;
 /// [`Error::IllegalAddress`]: a part of the memory is gone, because its file was truncated, or closed
 /// (`cuMemSetAccess`).
 #[inline]
-fn accessing(run: impl FnOnce() -> Result<()>) -> Result<()> {
+fn accessing<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     if host::mapped::any() { accessing_guarded(run) } else { run() }
 }
 
-fn accessing_guarded(run: impl FnOnce() -> Result<()>) -> Result<()> {
+fn accessing_guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     let _turn = crate::driver()?.backend.ready();
     let (result, lost) = host::mapped::during(run);
     if lost {

@@ -25,6 +25,7 @@ use super::capture::{self, Intercepted};
 use super::dispatch::dispatcher;
 use super::hosted::refuse;
 use super::operation::{Operation, Rest, Submitted};
+use super::parked::{Found, parked};
 use super::{Kind, Point, Stream};
 
 /// When the submitting call may return.
@@ -157,6 +158,16 @@ fn change_depth(change: impl FnOnce(u32) -> u32) {
     let _ = DEPTH.try_with(|depth| depth.set(change(depth.get())));
 }
 
+/// What a thread does after a part of a stream.
+enum Next {
+    /// It has become the runner of another stream, and runs that first.
+    First(Run<'static>),
+    /// It gives the stream back, because the next operation waits.
+    Park,
+    /// All operations have run.
+    Done,
+}
+
 /// A stream that the thread runs, up to a sequence number.
 pub(super) struct Run<'a> {
     stream: Cow<'a, Arc<Stream>>,
@@ -180,16 +191,20 @@ impl<'a> Run<'a> {
     }
 
     /// Runs operations until all have finished or one waits for another stream that no thread runs: the
-    /// thread has become that stream's runner, and must run it first.
-    fn go_on(&mut self, turn: &Turn) -> Option<Run<'static>> {
+    /// thread has become that stream's runner, and must run it first. If it `may_park`, it also ends at an
+    /// operation that waits while many others do.
+    fn go_on(&mut self, turn: &Turn, may_park: bool) -> Next {
         while self.refill(turn) {
             while let Some(item) = self.batch.as_mut().and_then(|batch| batch.get_mut(self.next)) {
                 while let Some(point) = item.after.as_ref().and_then(|after| after.last()) {
                     if self.blocked.is_none() && profile::recorder().is_some() && !point.reached() {
                         self.blocked = Some(profile::now());
                     }
+                    if may_park && point.is_being_run() && dispatcher().should_park(false) {
+                        return Next::Park;
+                    }
                     if let Some(first) = point.reach() {
-                        return Some(first);
+                        return Next::First(first);
                     }
                     item.after.as_mut().and_then(|after| after.pop());
                 }
@@ -197,6 +212,18 @@ impl<'a> Run<'a> {
                     && let Some(recorder) = profile::recorder()
                 {
                     recorder.work(profile::Kind::Wait, &self.stream, from, 0);
+                }
+                if may_park && let Some(operation) = &mut item.operation {
+                    while dispatcher().should_park(true)
+                        && !operation.is_blocked(&self.stream)
+                        && let Some((now, later)) = operation.split()
+                    {
+                        self.stream.perform(&now, turn);
+                        *operation = later;
+                    }
+                    if operation.is_blocked(&self.stream) && dispatcher().should_park(true) {
+                        return Next::Park;
+                    }
                 }
                 if let Some(operation) = &item.operation {
                     self.stream.perform(operation, turn);
@@ -207,7 +234,7 @@ impl<'a> Run<'a> {
                 self.stream.ended(sequence);
             }
         }
-        None
+        Next::Done
     }
 
     /// Releases what the operation that has just run holds, before its end is published. Launches release
@@ -226,6 +253,15 @@ impl<'a> Run<'a> {
 
     /// Runs the operations up to the sequence number.
     pub(super) fn finish(self) {
+        self.finish_by(false);
+    }
+
+    /// The same, but where too many streams wait, the rest is put back.
+    pub(super) fn finish_or_park(self) {
+        self.finish_by(true);
+    }
+
+    fn finish_by(self, may_park: bool) {
         let turn = Turn::begin();
         change_depth(|depth| depth + 1);
         let mut run = self;
@@ -233,15 +269,44 @@ impl<'a> Run<'a> {
         // wait for one another, more than the thread's stack could hold.
         let mut waiting: Vec<Run<'a>> = Vec::new();
         loop {
-            match run.go_on(&turn) {
-                Some(first) => waiting.push(std::mem::replace(&mut run, first)),
-                None => match waiting.pop() {
+            match run.go_on(&turn, may_park) {
+                Next::First(first) => waiting.push(std::mem::replace(&mut run, first)),
+                Next::Done => match waiting.pop() {
                     Some(last) => run = last,
                     None => break,
                 },
+                Next::Park => {
+                    // Those that wait for it first, so that they do not find it without a runner.
+                    waiting.into_iter().for_each(Run::park);
+                    run.park();
+                    break;
+                }
             }
         }
         change_depth(|depth| depth.saturating_sub(1));
+    }
+
+    /// Puts the operations that have not run back into the queue, to be run when the first no longer waits.
+    fn park(self) {
+        let Run { stream, batch, next, .. } = self;
+        let mut queue = lock(&stream.queue);
+        if let Some(mut batch) = batch {
+            batch.drain(..next);
+            batch.append(&mut queue.items);
+            queue.items = batch;
+        }
+        queue.running = false;
+        let is_new = !queue.listed;
+        queue.listed = true;
+        // Waiters register under the lock.
+        let waited_for = stream.progress.waiters.load(Ordering::SeqCst) > 0;
+        drop(queue);
+        if waited_for {
+            stream.changed.notify_all();
+        }
+        if is_new {
+            parked().add(&stream);
+        }
     }
 
     /// Takes operations out of the queue unless some are left. `false`: there are none, and the thread no
@@ -271,6 +336,11 @@ impl<'a> Run<'a> {
 }
 
 impl Point {
+    /// Whether a thread runs its stream and has not reached it.
+    fn is_being_run(&self) -> bool {
+        !self.reached() && lock(&self.stream.queue).running
+    }
+
     /// Waits for the point unless no thread runs its stream: then the caller becomes the stream's runner up
     /// to the point.
     fn reach(&self) -> Option<Run<'static>> {
@@ -530,6 +600,29 @@ impl Stream {
             return None;
         }
         Some(Run::begin(Cow::Borrowed(self), EVERYTHING, queue))
+    }
+
+    /// Looks whether the stream, which is parked, can continue.
+    pub(super) fn look_at_parked(self: &Arc<Self>) -> Found {
+        let mut queue = lock(&self.queue);
+        if queue.running {
+            return Found::Waits;
+        }
+        let Some(item) = queue.items.front() else {
+            queue.listed = false;
+            return Found::Idle;
+        };
+        if item.after.as_ref().is_some_and(|after| after.iter().any(|point| !point.reached())) {
+            return Found::Waits;
+        }
+        // A look at memory may fault, and the handlers take locks.
+        let operation = item.operation.as_ref().filter(|one| one.may_be_blocked()).cloned();
+        drop(queue);
+        if operation.is_some_and(|operation| operation.is_blocked(self)) {
+            Found::Waits
+        } else {
+            Found::Listed
+        }
     }
 
     /// Runs an operation unless a fault forbids it.

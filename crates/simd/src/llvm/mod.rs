@@ -7,6 +7,7 @@ mod ahead;
 mod destructors;
 mod ending;
 mod find;
+mod room;
 mod sys;
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -33,6 +34,15 @@ pub enum LlvmError {
     NotFound(Vec<String>),
     /// LLVM rejected the module, which is a bug of ours.
     Refused(String),
+    /// A limit leaves too little memory for LLVM, which would end the process.
+    NoRoom {
+        /// The limit, as the beginning of a message.
+        what: &'static str,
+        /// Bytes that it leaves.
+        left: u64,
+        /// Bytes that are needed.
+        needed: u64,
+    },
     /// The process is exiting.
     Ending,
 }
@@ -49,6 +59,9 @@ impl std::fmt::Display for LlvmError {
                 tried.iter().try_for_each(|t| write!(f, "\n  {t}"))
             }
             LlvmError::Refused(message) => write!(f, "LLVM: {message}"),
+            LlvmError::NoRoom { what, left, needed } => {
+                write!(f, "{what}: LLVM needs {} MiB and {} are left", needed >> 20, left >> 20)
+            }
             LlvmError::Ending => f.write_str("the process is ending"),
         }
     }
@@ -156,6 +169,7 @@ impl Llvm {
         let _stay = ending::enter().ok_or(LlvmError::Ending)?;
         let find::Candidates { files, refused: mut tried } = find::Candidates::find(search);
         for path in files {
+            room::to_open(&path)?;
             match Functions::open(&path) {
                 Ok(functions) => {
                     if !destructors::suppress(functions.LLVMContextCreate as *const c_void) {
@@ -236,6 +250,7 @@ impl Llvm {
     }
 
     fn compile(&self, ir: &str, target: &Target, how: How, kind: i32) -> Result<Vec<u8>, LlvmError> {
+        room::to_compile()?;
         let f = &self.functions;
         let refused = |text: String| LlvmError::Refused(text);
         let triple = c"x86_64-unknown-linux-gnu";
