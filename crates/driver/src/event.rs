@@ -92,9 +92,9 @@ fn make(context: &Context, flags: u32, marks: Option<Marks>) -> Result<Handle> {
     let made = EVENTS.insert_owned(&context.events, |handle| {
         Arc::new(Event { handle, context_id, context: weak, flags, recorded: Mutex::new(None), marks })
     });
-    let (handle, event) = made.ok_or(Error::OutOfMemory)?;
+    let handle = made.ok_or(Error::OutOfMemory)?.0;
     // Another thread may have destroyed the context and missed this event.
-    if !event.is_alive() {
+    if !context.alive() || context.id() != context_id {
         EVENTS.remove(handle);
         return Err(Error::ContextIsDestroyed);
     }

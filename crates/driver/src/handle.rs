@@ -174,12 +174,18 @@ impl<T> Table<T> {
     /// for more slots runs out.
     pub fn insert_with(&self, make: impl FnOnce(Handle) -> Arc<T>) -> Option<(Handle, Arc<T>)> {
         let index = self.take(&mut lock(&self.free))?;
-        self.fill(index, make)
+        self.fill(index, self.place(index)?, make)
     }
 
     /// Puts an object into a slot that was taken for it.
-    fn fill(&self, index: usize, make: impl FnOnce(Handle) -> Arc<T>) -> Option<(Handle, Arc<T>)> {
-        let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
+    #[inline]
+    fn fill(
+        &self,
+        index: usize,
+        place: &Place<T>,
+        make: impl FnOnce(Handle) -> Arc<T>,
+    ) -> Option<(Handle, Arc<T>)> {
+        let mut slot = place.slot.write().unwrap_or_else(PoisonError::into_inner);
         let handle = self.encode(index, slot.generation);
         let object = make(handle);
         slot.object = Some(Arc::clone(&object));

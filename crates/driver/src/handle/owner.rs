@@ -69,13 +69,16 @@ impl<T> Table<T> {
             owner.0.store(first as u32, Relaxed);
         }
         let index = self.take(&mut free)?;
+        let place = self.place(index)?;
         let first = owner.0.load(Relaxed);
         let links = &self.place(first as usize)?.links;
-        let next = links.next.swap(index as u32, Relaxed);
-        self.place(next as usize)?.links.before.store(index as u32, Relaxed);
-        self.place(index)?.links.set(first, next);
+        let next = links.next.load(Relaxed);
+        links.next.store(index as u32, Relaxed);
+        let behind = if next == first { links } else { &self.place(next as usize)?.links };
+        behind.before.store(index as u32, Relaxed);
+        place.links.set(first, next);
         drop(free);
-        self.fill(index, make)
+        self.fill(index, place, make)
     }
 
     /// Takes a slot out of its ring, if it is in one. The caller holds the table's lock.
