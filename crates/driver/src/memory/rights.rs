@@ -1,8 +1,8 @@
 //! Which contexts may use memory, as two H200s answer (the part `peers` of `tests/probe`).
 //!
 //! Mapped memory and pools have rights for each device. Memory of a context can be copied by all contexts,
-//! but filled by one of another device only if that one has enabled peer access. [`Use`] is the table of what
-//! each operation takes; [`check`] is the only place that refuses one.
+//! but filled by one of another device only if that one has enabled peer access. `Use` is the table of what
+//! each operation takes; `check` is the only place that refuses one.
 //!
 //! All memory is the process's, so kernels reach it whatever the rights are.
 
@@ -70,7 +70,7 @@ pub enum Rights {
     /// Nobody's, as in HIP: all memory is open to which some device has access.
     Ignored,
     /// The rights of the contexts that are named for a copy's destination and source. 0 and what is no copy:
-    /// of the context that [`Use`] states.
+    /// of the context that `Use` states.
     Of([Handle; 2]),
 }
 
