@@ -15,7 +15,7 @@ mod tests;
 mod transfer;
 
 use crate::dominance::Dominators;
-use crate::func::{Block, Function, Inst, Terminator, Value};
+use crate::func::{Block, BlockCall, Function, Inst, Terminator, Value};
 use crate::op::{IntCmp, IntOp, Op, SReg};
 use crate::types::Ty;
 
@@ -94,7 +94,9 @@ struct Analysis<'a> {
     /// For each value, the block whose parameter it is, and its index.
     params: Vec<Option<(Block, usize)>>,
     order: Vec<Block>,
-    preds: Vec<Vec<Block>>,
+    /// For each block, the edges that lead to it: a block may have thousands of targets, so they are not
+    /// searched there.
+    edges: Vec<Vec<(Block, &'a BlockCall)>>,
     changes: Vec<u8>,
 }
 
@@ -104,11 +106,11 @@ impl<'a> Analysis<'a> {
         let mut order = crate::dominance::postorder(func);
         order.reverse();
         let (n, blocks) = (func.values.len(), func.blocks.len());
-        let mut preds = vec![Vec::new(); blocks];
+        let mut edges = vec![Vec::new(); blocks];
         let (mut made, mut params) = (vec![None; n], vec![None; n]);
         for &b in &order {
             func.block(b).params.iter().enumerate().for_each(|(i, p)| params[p.index()] = Some((b, i)));
-            func.successors(b).into_iter().for_each(|s| preds[s.index()].push(b));
+            func.block(b).term.targets().for_each(|call| edges[call.block.index()].push((b, call)));
             for inst in &func.block(b).insts {
                 inst.results.iter().for_each(|r| made[r.index()] = Some((b, inst)));
             }
@@ -119,13 +121,13 @@ impl<'a> Analysis<'a> {
             types: func.values.clone(),
             dominators,
         };
-        Analysis { func, register, ranges, made, params, order, preds, changes: vec![0; n] }
+        Analysis { func, register, ranges, made, params, order, edges, changes: vec![0; n] }
     }
 
     fn run(mut self) -> Ranges {
         for b in self.order.clone() {
             // The only edge into its target.
-            if let [from] = self.preds[b.index()][..]
+            if let [(from, _)] = self.edges[b.index()][..]
                 && let Some((cond, holds)) = self.decides(from, b)
             {
                 for (v, fact) in self.implied(cond, holds, b, DEPTH) {
@@ -232,8 +234,8 @@ impl<'a> Analysis<'a> {
     fn incoming(&self, b: Block, i: usize, param: Value) -> Option<Range> {
         let back = |p: Block| self.ranges.dominators.dominates(b, p);
         let over = |keep: &dyn Fn(Block) -> bool| {
-            let edges = self.preds[b.index()].iter().copied().filter(|&p| keep(p));
-            edges.filter_map(|p| self.along(p, b, i)).reduce(Range::join)
+            let edges = self.edges[b.index()].iter().filter(|(p, _)| keep(*p));
+            edges.filter_map(|(p, call)| self.along(*p, call, i)).reduce(Range::join)
         };
         if let Some((lo, hi)) = self.counts(b, i, param)
             && let Some(first) = over(&|p| !back(p))
@@ -244,25 +246,20 @@ impl<'a> Analysis<'a> {
         over(&|_| true)
     }
 
-    /// The range of argument `i` on the edges from `p` to `b`, given the edge's condition.
-    fn along(&self, p: Block, b: Block, i: usize) -> Option<Range> {
-        let decides = self.decides(p, b);
-        let targets = self.func.block(p).term.targets().filter(|t| t.block == b);
-        let args = targets.filter_map(|t| t.args.get(i).copied());
-        args.filter_map(|v| {
-            self.ranges.base[v.index()]?;
-            let ty = self.func.ty(v);
-            let mut range = self.ranges.at(v, p);
-            if let Some((cond, holds)) = decides {
-                for (of, fact) in self.implied(cond, holds, b, DEPTH) {
-                    if of == v {
-                        range = self.ranges.narrowed(range, ty, &fact);
-                    }
+    /// The range of argument `i` on an edge from `p`, given the edge's condition.
+    fn along(&self, p: Block, call: &BlockCall, i: usize) -> Option<Range> {
+        let v = call.args.get(i).copied()?;
+        self.ranges.base[v.index()]?;
+        let ty = self.func.ty(v);
+        let mut range = self.ranges.at(v, p);
+        if let Some((cond, holds)) = self.decides(p, call.block) {
+            for (of, fact) in self.implied(cond, holds, call.block, DEPTH) {
+                if of == v {
+                    range = self.ranges.narrowed(range, ty, &fact);
                 }
             }
-            Some(range)
-        })
-        .reduce(Range::join)
+        }
+        Some(range)
     }
 
     /// The smallest and largest step of a 64-bit parameter that a loop moves a little in one direction.
@@ -271,9 +268,9 @@ impl<'a> Analysis<'a> {
             return None;
         }
         let (mut lo, mut hi, mut moves) = (0, 0, false);
-        for &p in self.preds[b.index()].iter().filter(|&&p| self.ranges.dominators.dominates(b, p)) {
-            for v in self.func.block(p).term.targets().filter(|t| t.block == b).filter_map(|t| t.args.get(i))
-            {
+        let edges = self.edges[b.index()].iter();
+        for (_, call) in edges.filter(|(p, _)| self.ranges.dominators.dominates(b, *p)) {
+            if let Some(v) = call.args.get(i) {
                 let (l, h) = self.distance(*v, param, DEPTH)?;
                 (lo, hi, moves) = (lo.min(l), hi.max(h), true);
             }
@@ -290,8 +287,7 @@ impl<'a> Analysis<'a> {
         let of = |v: Value| self.distance(v, param, depth);
         if let Some((b, i)) = self.params[v.index()] {
             // Paths merge inside the loop.
-            let ways = self.preds[b.index()].iter().flat_map(|&p| self.func.block(p).term.targets());
-            let args = ways.filter(|t| t.block == b).map(|t| t.args.get(i).copied());
+            let args = self.edges[b.index()].iter().map(|(_, call)| call.args.get(i).copied());
             let join = |a: (i128, i128), b: (i128, i128)| (a.0.min(b.0), a.1.max(b.1));
             let all: Option<Vec<(i128, i128)>> = args.map(|v| of(v?)).collect();
             return all?.into_iter().reduce(join);
