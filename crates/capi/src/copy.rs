@@ -1,4 +1,4 @@
-//! Two- and three-dimensional copies as C programs describe them.
+//! Two- and three-dimensional copies and batches as C programs describe them.
 
 use driver::memory::transfer::{Place, Side, Transfer};
 use driver::{Error, Result};
@@ -92,4 +92,19 @@ impl Memcpy2D {
         let extent = [self.width as u64, self.height as u64, 1];
         Ok(Transfer { to: to.side(types)?, from: from.side(types)?, extent })
     }
+}
+
+/// The indices from which attributes or locations of a batch of `count` entries apply: rising from 0. Reads
+/// none after a wrong one.
+pub fn starts(list: impl Iterator<Item = Result<usize>>, count: usize) -> Result<Vec<usize>> {
+    let mut all: Vec<usize> = Vec::new();
+    for start in list {
+        let start = start?;
+        let follows = all.last().map_or(start == 0, |last| *last < start);
+        if !follows || start >= count {
+            return Err(Error::InvalidValue);
+        }
+        all.push(start);
+    }
+    Ok(all)
 }

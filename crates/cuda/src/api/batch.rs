@@ -1,5 +1,6 @@
 //! Copies described with attributes, and batches of copies, prefetches and discards.
 
+use capi::copy::starts;
 use driver::device::Device;
 use driver::memory::array;
 use driver::memory::decompress::{self, Algorithm, Request, Unpack};
@@ -132,21 +133,6 @@ impl Compressed {
         };
         Unpack::new(device, request)
     }
-}
-
-/// The indices from which attributes or locations of a batch of `count` entries apply: rising from 0. Reads
-/// none after a wrong one.
-pub(super) fn starts(list: impl Iterator<Item = Result<usize>>, count: usize) -> Result<Vec<usize>> {
-    let mut all: Vec<usize> = Vec::new();
-    for start in list {
-        let start = start?;
-        let follows = all.last().map_or(start == 0, |last| *last < start);
-        if !follows || start >= count {
-            return Err(Error::InvalidValue);
-        }
-        all.push(start);
-    }
-    Ok(all)
 }
 
 /// Fails for the streams that batches do not take.

@@ -1,6 +1,6 @@
 //! Copies in all directions, of one to three dimensions.
 
-use capi::copy::MemoryTypes;
+use capi::copy::{MemoryTypes, starts};
 use capi::described_volume;
 use driver::memory::managed::{DEVICE, HOST_NUMA_CURRENT, NOWHERE};
 use driver::memory::rights::Rights;
@@ -8,7 +8,7 @@ use driver::memory::transfer::{Place, Side, Transfer};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result, context, driver};
 
-use super::batch::{check_attributes, check_mapped, no_default, starts};
+use super::batch::{check_attributes, check_mapped, no_default};
 
 use crate::abi::{In, Out};
 use crate::api;

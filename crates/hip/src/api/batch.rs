@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use capi::copy::starts;
 use capi::types::{CopyAttributes, MemLocation};
 use driver::memory::managed::{self, Location};
 use driver::memory::transfer::{Place, Transfer};
@@ -25,21 +26,6 @@ const SOURCE_ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
 /// `hipMemcpyFlagExtOpSwap`, `…IndirectSrc` and `…IndirectDst` of headers after HIP 7.2, which change what is
 /// copied. The other flags are hints.
 const OTHER_COPIES: u32 = 0xe00;
-
-/// The indices at which attributes or locations begin to apply: rising, from the first entry on. Reads none
-/// after a wrong one.
-fn starts(list: impl Iterator<Item = driver::Result<usize>>, count: usize) -> Result<Vec<usize>> {
-    let mut all: Vec<usize> = Vec::new();
-    for start in list {
-        let start = start?;
-        let follows = all.last().map_or(start == 0, |last| *last < start);
-        if !follows || start >= count {
-            return Err(Error::InvalidValue);
-        }
-        all.push(start);
-    }
-    Ok(all)
-}
 
 /// Checks the attributes of a batch of copies.
 fn check_attributes(list: In<CopyAttributes>, first: In<usize>, number: usize, count: usize) -> Result<()> {
