@@ -58,8 +58,8 @@ pub(super) struct Place {
 /// The places of all nodes.
 pub(super) type Places = HashMap<Handle, Place>;
 
-/// A plan that waits to be compiled: the graph, the steps of conditional nodes that lead to it, and which plan
-/// has the last of these.
+/// A plan that waits to be compiled: the graph, the steps of conditional nodes that lead to it, and which
+/// plan has the last of these.
 struct Waiting {
     graph: Arc<Graph>,
     path: SmallVec<[(u32, u32); 1]>,

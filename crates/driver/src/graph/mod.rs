@@ -114,8 +114,8 @@ pub(crate) struct Entry {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// The largest depth of graphs in nodes of graphs. Nothing but a launch descends recursively, into conditional
-/// nodes, so that these count more.
+/// The largest depth of graphs in nodes of graphs. Nothing but a launch descends recursively, into
+/// conditional nodes, so that these count more.
 const DEEPEST: u32 = 512;
 const CONDITIONAL_WEIGHT: u32 = 4;
 /// The same for a child node.
@@ -530,8 +530,8 @@ impl Graph {
         });
     }
 
-    /// Gives the entries of a fresh copy nodes of their own, and copies the graphs of its child nodes. Returns
-    /// these copies, which must adopt their entries as well.
+    /// Gives the entries of a fresh copy nodes of their own, and copies the graphs of its child nodes.
+    /// Returns these copies, which must adopt their entries as well.
     fn adopt(&self) -> Result<Vec<Arc<Graph>>> {
         let mut inside = Vec::new();
         let mut body = self.lock();

@@ -116,7 +116,8 @@ fn choose(branch: &Branch, graph: &Arc<Environment>, turn: Option<&Turn>) -> Res
     Ok(())
 }
 
-/// Runs a graph inside a graph. Each level takes stack: if the thread has little left, another one takes over.
+/// Runs a graph inside a graph. Each level takes stack: if the thread has little left, another one takes
+/// over.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`]: the system refuses that thread.

@@ -1,8 +1,8 @@
 //! Branches of a whole warp around code in which no lane has anything to do.
 //!
-//! Code for AMD's hardware leaves out what only lanes without their bit in the mask would run. Whether such a
-//! branch asks one warp or several that run together, no lane can tell: what it goes around acts for the lanes
-//! with the flag alone, and computes nothing for what follows.
+//! Code for AMD's hardware leaves out what only lanes without their bit in the mask would run. Whether such
+//! a branch asks one warp or several that run together, no lane can tell: what it goes around acts for the
+//! lanes with the flag alone, and computes nothing for what follows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
