@@ -554,8 +554,9 @@ const MAX_NAP: u32 = 1_000_000;
 /// Fruitless rounds that spin before the thread yields.
 const SPINS: usize = 32;
 
-/// Number of units to begin after this many rounds in which none of `count` units made progress. It grows with
-/// `count`, so that the turns taken until all units of a launch have begun are proportional to their number.
+/// Number of units to begin after this many rounds in which none of `count` units made progress. It grows
+/// with `count`, so that the turns taken until all units of a launch have begun are proportional to their
+/// number.
 fn more(job: &Job, count: usize, fruitless: usize) -> usize {
     let (patience, more) = if !job.launch.cooperative {
         (PATIENCE * if job.workers == 1 { 1 } else { count.min(MOST_PATIENT) }, (count / 4).max(1))
