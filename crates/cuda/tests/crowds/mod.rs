@@ -12,9 +12,9 @@ const NOT_READY: u32 = 600;
 const WAIT: u64 = 1;
 const WRITE: u64 = 2;
 /// More than the driver has threads for.
-const MANY: usize = 400;
-/// A dispatcher holds up to this many streams, and the program has some threads of its own.
-const MOST_THREADS: usize = 200;
+const MANY: usize = 800;
+/// Each stream used to hold a thread. The driver has up to 256 for streams, and some more.
+const MOST_THREADS: usize = 400;
 
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)

@@ -284,6 +284,52 @@ fn semaphores_order_streams() {
 }
 
 /// What is done with the memory or the semaphore after their files are truncated.
+/// A stream that waits without a thread is told as well: of memory that is gone when it begins to wait, and
+/// of memory that goes while it waits.
+#[test]
+fn streams_that_are_parked_lose_truncated_files() {
+    isolated("external::streams_that_are_parked_lose_truncated_files", &[], || {
+        let cuda = crate::by_name::Library::start();
+        for first in [true, false] {
+            let fd = file(1 << 20);
+            let kept = again(fd);
+            let mut of = memory_of(1, fd, 1 << 20);
+            let memory = cuda.made("cuImportExternalMemory", &[at(&mut of)]);
+            let mut whole = [0u64, 1 << 20, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            let buffer = cuda.made("cuExternalMemoryGetMappedBuffer", &[memory, at(&mut whole)]);
+            let word = cuda.made("cuMemAlloc_v2", &[64]);
+            cuda.ok("cuMemsetD32_v2", &[word, 0, 1]);
+            let wait = |word: u64| {
+                let stream = cuda.made("cuStreamCreate", &[1]);
+                cuda.ok("cuStreamWaitValue32_v2", &[stream, word, 1, 0]);
+                stream
+            };
+            // More than hold a thread.
+            let crowd: Vec<u64> = (0..80).map(|_| wait(word)).collect();
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            // SAFETY: an open descriptor.
+            let truncate = || assert_eq!(unsafe { libc::ftruncate(kept, 0) }, 0);
+            if first {
+                truncate();
+            }
+            let waiting = wait(buffer);
+            if !first {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                truncate();
+            }
+            const NOT_READY: u32 = 600;
+            let answer = (0..10_000).map(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                cuda.call("cuStreamQuery", &[waiting])
+            });
+            assert_eq!(answer.into_iter().find(|answer| *answer != NOT_READY), Some(ILLEGAL_ADDRESS));
+            assert_eq!(cuda.call("cuStreamSynchronize", &[crowd[0]]), ILLEGAL_ADDRESS);
+            cuda.ok("cuDevicePrimaryCtxReset_v2", &[0]);
+            cuda.primary();
+        }
+    });
+}
+
 type Use = fn(&crate::by_name::Library, memory: u64, semaphore: u64, stream: u64);
 
 #[test]

@@ -274,16 +274,20 @@ impl Operation {
     }
 
     /// Whether it would begin by waiting for memory that the program, a kernel or another process writes.
-    pub(super) fn is_blocked(&self, stream: &Stream) -> bool {
-        let waits = |step: &WordOperation| accessing(|| Ok(step.is_blocked())).unwrap_or(false);
-        let blocked = match self {
-            Operation::Word(step) => step.waits() && waits(step),
-            Operation::Batch(steps) => steps.first().is_some_and(|step| step.waits() && waits(step)),
-            Operation::Wait(wait) => return wait.is_blocked() && crate::driver().is_ok(),
-            _ => return false,
+    ///
+    /// # Errors
+    /// [`Error::IllegalAddress`]: the memory is gone. Then the operation has failed, since a second look
+    /// would find the page that has taken its place.
+    pub(super) fn is_blocked(&self, stream: &Stream) -> Result<bool> {
+        let step = match self {
+            Operation::Word(step) => step,
+            Operation::Batch(steps) => steps.first().unwrap_or(&WordOperation::Barrier),
+            Operation::Wait(wait) => return Ok(wait.is_blocked() && crate::driver().is_ok()),
+            _ => return Ok(false),
         };
-        // Otherwise it fails, and does not wait.
-        blocked && stream.go_on().is_ok() && crate::driver().is_ok()
+        // After a fault it fails, and does not wait.
+        let may_wait = step.waits() && stream.go_on().is_ok() && crate::driver().is_ok();
+        if may_wait { accessing(|| Ok(step.is_blocked())) } else { Ok(false) }
     }
 
     /// Whether it runs even if an earlier kernel has faulted.

@@ -213,17 +213,17 @@ impl<'a> Run<'a> {
                 {
                     recorder.work(profile::Kind::Wait, &self.stream, from, 0);
                 }
-                if may_park && let Some(operation) = &mut item.operation {
-                    while dispatcher().should_park(true)
-                        && !operation.is_blocked(&self.stream)
-                        && let Some((now, later)) = operation.split()
-                    {
-                        self.stream.perform(&now, turn);
-                        *operation = later;
-                    }
-                    if operation.is_blocked(&self.stream) && dispatcher().should_park(true) {
+                while may_park
+                    && let Some(operation) = &mut item.operation
+                    && operation.may_be_blocked()
+                    && dispatcher().should_park(true)
+                {
+                    if self.stream.is_blocked_by(operation) {
                         return Next::Park;
                     }
+                    let Some((now, later)) = operation.split() else { break };
+                    self.stream.perform(&now, turn);
+                    *operation = later;
                 }
                 if let Some(operation) = &item.operation {
                     self.stream.perform(operation, turn);
@@ -618,11 +618,17 @@ impl Stream {
         // A look at memory may fault, and the handlers take locks.
         let operation = item.operation.as_ref().filter(|one| one.may_be_blocked()).cloned();
         drop(queue);
-        if operation.is_some_and(|operation| operation.is_blocked(self)) {
-            Found::Waits
-        } else {
-            Found::Listed
-        }
+        let is_blocked = operation.is_some_and(|operation| self.is_blocked_by(&operation));
+        if is_blocked { Found::Waits } else { Found::Listed }
+    }
+
+    /// Whether the stream would wait in its next operation. If that fails, so does the context, and the
+    /// operation will not run.
+    fn is_blocked_by(&self, operation: &Operation) -> bool {
+        operation.is_blocked(self).unwrap_or_else(|error| {
+            self.fail(error);
+            false
+        })
     }
 
     /// Runs an operation unless a fault forbids it.
