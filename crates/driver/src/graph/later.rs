@@ -10,8 +10,8 @@ use super::plan::{Step, Task};
 
 /// What is dropped.
 enum Part {
-    Nodes(#[allow(dead_code)] Vec<Option<Entry>>),
-    Steps(#[allow(dead_code)] Vec<Step>),
+    Nodes(Vec<Option<Entry>>),
+    Steps(Vec<Step>),
 }
 
 thread_local! {
@@ -50,7 +50,10 @@ fn drop_part(part: Part) {
     });
     let mut next = first;
     while let Some(part) = next {
-        drop(part);
+        match part {
+            Part::Nodes(nodes) => drop(nodes),
+            Part::Steps(steps) => drop(steps),
+        }
         next = LATER.with(|later| {
             let mut later = later.borrow_mut();
             let next = later.as_mut().and_then(Vec::pop);

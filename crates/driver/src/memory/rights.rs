@@ -2,7 +2,8 @@
 //!
 //! Mapped memory and pools have rights for each device. Memory of a context can be copied by all contexts,
 //! but filled by one of another device only if that one has enabled peer access. `Use` is the table of what
-//! each operation takes; `check` is the only place that refuses one.
+//! each operation needs, and `check` refuses what lacks it. Mapped memory without any rights is refused before,
+//! where its allocation is looked up ([`super::find_range`]).
 //!
 //! All memory is the process's, so kernels reach it whatever the rights are.
 
@@ -41,11 +42,11 @@ pub(super) enum Use {
     Word,
 }
 
-/// What a use takes.
+/// What a use needs.
 struct Rule {
     rights: u32,
-    /// Whether memory of another device's context takes peer access.
-    takes_peers: bool,
+    /// Whether memory of another device's context needs peer access.
+    needs_peers: bool,
     /// Whether memory of pools and managed memory can be used at all.
     any_kind: bool,
 }
@@ -53,14 +54,14 @@ struct Rule {
 impl Use {
     #[inline]
     const fn rule(self) -> Rule {
-        let (rights, takes_peers, any_kind) = match self {
+        let (rights, needs_peers, any_kind) = match self {
             Use::CopyFrom => (access::READ, false, true),
             Use::CopyTo => (access::READ_WRITE, false, true),
             Use::Fill => (access::READ_WRITE, true, true),
             Use::FillNode => (access::READ_WRITE, false, true),
             Use::Word => (access::READ, true, false),
         };
-        Rule { rights, takes_peers, any_kind }
+        Rule { rights, needs_peers, any_kind }
     }
 }
 
@@ -69,8 +70,8 @@ impl Use {
 pub enum Rights {
     /// Nobody's, as in HIP: all memory is open to which some device has access.
     Ignored,
-    /// The rights of the contexts that are named for a copy's destination and source. 0 and what is no copy:
-    /// of the context that `Use` states.
+    /// The rights of the contexts that are named for a copy's destination and source. For 0, and for what is
+    /// no copy, those of the context that `Use` states.
     Of([Handle; 2]),
 }
 
@@ -128,7 +129,7 @@ pub(super) fn check(
 ) -> Result<u32> {
     let rule = what.rule();
     let has_rights = memory.kind == Kind::Mapped || memory.pool != 0;
-    if !has_rights && !rule.takes_peers {
+    if !has_rights && !rule.needs_peers {
         return Ok(access::READ_WRITE);
     }
     if !rule.any_kind && (memory.pool != 0 || memory.is_managed()) {
