@@ -69,7 +69,7 @@ impl<'a> Job<'a> {
         deterministic: bool,
     ) -> Job<'a> {
         let cluster = launch.cluster_blocks().max(1);
-        // Without divisions for a single unit, of which each takes a twentieth of an empty launch.
+        // A single unit needs no divisions: each takes a twentieth of the time of an empty launch.
         let units = if cluster == 1 { blocks } else { blocks / u64::from(cluster) };
         let width = launch.code.width();
         let lanes = width.lanes() as u32;

@@ -206,7 +206,7 @@ impl Launch<'_> {
 
 /// The position with this linear index in a box, x fastest.
 fn split(index: u64, size: [u32; 3]) -> [u32; 3] {
-    // Without divisions, which a launch of one block would notice.
+    // Divisions would take a noticeable part of the time of a launch of one block.
     if index == 0 {
         return [0; 3];
     }

@@ -158,7 +158,7 @@ fn volumes(count: usize, list: In<VolumeCopy>, failed: Out<usize>, flags: u64, h
         return Err(Error::InvalidValue);
     }
     no_default(handle)?;
-    // Nothing of a list without an address.
+    // A null list is not read.
     list.get()?;
     let stream = stream(handle, false)?;
     stream.refuse_in_capture()?;

@@ -177,7 +177,7 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     no_default(handle)?;
-    // Nothing of lists without an address.
+    // A null list is not read.
     to.get()?;
     from.get()?;
     sizes.get()?;

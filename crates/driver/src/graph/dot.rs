@@ -64,7 +64,7 @@ pub fn describe(graph: &Graph, flags: u32) -> String {
     let mut text = String::from("digraph dot {\n");
     let flags = if flags & flag::VERBOSE != 0 { KNOWN_FLAGS & !flag::RUNTIME_TYPES } else { flags };
     let mut inside = describe_into(&mut text, graph, flags);
-    // By a stack of their own: graphs may be nested deeper than a thread's stack allows.
+    // Iteratively: graphs may be nested deeper than a thread's stack allows.
     while let Some(graph) = inside.pop() {
         inside.extend(describe_into(&mut text, &graph, flags));
     }

@@ -148,7 +148,7 @@ mod tests {
                 if n % 97 == 0 {
                     assert!(links.iter().eq(&left) && links.clone().into_iter().eq(&left));
                 }
-                // What is gone is no more than what is left, or few.
+                // At most half of the list is removed, or the list is short.
                 assert!(links.list.len() <= FEW.max(2 * left.len() + 1));
             }
             assert!(links.is_empty());

@@ -106,8 +106,8 @@ impl User {
         context::get(handle).map(|context| User::of_context(&context))
     }
 
-    /// The context whose a copy in a stream is: the one of a handle, for 0 the current one, and without that
-    /// the stream's.
+    /// The context to which a copy in a stream belongs: that of a handle; for 0 the current one, or the
+    /// stream's if there is none.
     pub(super) fn of_copy(handle: Handle, stream: &Stream) -> Result<User> {
         if handle != 0 {
             return User::named(handle);

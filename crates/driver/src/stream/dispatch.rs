@@ -24,8 +24,8 @@ const LONGEST_NAP: Duration = Duration::from_micros(320);
 const IDLE: Duration = Duration::from_millis(3);
 /// The largest number of streams that run at once.
 const MAX_DISPATCHERS: usize = 256;
-/// The number of busy dispatchers from which streams are parked that wait for memory, which takes processor
-/// time, or for other streams, which takes none.
+/// With more busy dispatchers than this, streams are parked that wait for memory (which takes processor
+/// time), or for other streams (which takes none).
 const MANY_FOR_MEMORY: usize = 32;
 const MANY_FOR_STREAMS: usize = 128;
 

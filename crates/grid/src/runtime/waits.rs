@@ -78,7 +78,7 @@ impl Waits {
 
     /// A launch begins.
     pub(crate) fn clear(&mut self) {
-        // An empty table is cleared with work as well.
+        // Clearing takes time even if the table is empty.
         if !self.0.is_empty() {
             self.0.clear();
         }

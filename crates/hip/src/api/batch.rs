@@ -178,7 +178,7 @@ api! {
         if count == 0 || count > MAX_BATCH {
             return Err(Error::InvalidValue);
         }
-        // Nothing of lists without an address.
+        // A null list is not read.
         to.get()?;
         from.get()?;
         sizes.get()?;
