@@ -2,8 +2,8 @@
 //!
 //! Mapped memory and pools have rights for each device. Memory of a context can be copied by all contexts,
 //! but filled by one of another device only if that one has enabled peer access. `Use` is the table of what
-//! each operation needs, and `check` refuses what lacks it. Mapped memory without any rights is refused before,
-//! where its allocation is looked up ([`super::find_range`]).
+//! each operation needs, and `check` refuses what lacks it. Mapped memory without any rights is refused
+//! earlier, where its allocation is looked up ([`super::find_range`]).
 //!
 //! All memory is the process's, so kernels reach it whatever the rights are.
 
