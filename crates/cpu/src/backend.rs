@@ -541,33 +541,24 @@ impl ModuleCode {
             children: Children::new(self, launch, family, depth),
         };
         let described = program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
-        let asks = |what: Filled| described.is_some_and(|info| info.fills.iter().any(|f| f.what == what));
-        let calls = asks(Filled::Hostcalls).then(|| Hostcalls::new(self.waves(launch)));
-        let counters = asks(Filled::Counters).then(Counters::new);
-        let sync = (launch.cooperative && asks(Filled::GridSync)).then(|| GridSync::of(launch));
-        let params = match described.filter(|info| info.param_size as usize > launch.params.len()) {
-            Some(info) => {
-                let shape = Shape {
-                    grid: launch.grid,
-                    block: launch.block,
-                    shared: [kernel.static_shared, launch.dynamic_shared],
-                    image: launch.image_base,
-                    // The host answers calls only while a kernel runs that can make some.
-                    hostcalls: calls.as_ref().map_or(0, Hostcalls::address),
-                    heap: if asks(Filled::Heap) { hostcall::heap() } else { 0 },
-                    grid_sync: sync.as_ref().map_or(0, GridSync::address),
-                    counters: counters.as_ref().map_or(0, Counters::address),
-                };
-                Aligned::filled(launch.params, info, &shape)
+        let filling = described
+            .filter(|info| !info.fills.is_empty() || info.param_size as usize > launch.params.len())
+            .map(|info| Box::new(self.fill(launch, info, kernel.static_shared)));
+        let copy;
+        let params = match &filling {
+            Some(filling) => filling.params.bytes(launch.params),
+            None if Aligned::suits(launch.params) => launch.params,
+            None => {
+                copy = Aligned::of(launch.params);
+                copy.bytes(launch.params)
             }
-            None => Aligned::of(launch.params),
         };
         let grid = grid::Launch {
             name: &kernel.name,
             code: &*made.code,
             grid: launch.grid,
             block: launch.block,
-            params: params.bytes(launch.params),
+            params,
             image: launch.image_base,
             shared: [kernel.static_shared, launch.dynamic_shared],
             stack: launch.limits.stack,
@@ -583,14 +574,15 @@ impl ModuleCode {
             begun.store(driver::profile::now(), Ordering::Relaxed);
         }
         let run = || family.timed(|| self.executor.workers().run(&grid));
-        let ended = match &calls {
+        let ended = match filling.as_ref().and_then(|filling| filling.calls.as_ref()) {
             Some(calls) => answered(calls, run).ok_or_else(|| Fault {
                 kind: FaultKind::OutOfResources,
                 message: "no thread can be started that answers the kernel's calls of the host".into(),
             })?,
             None => run(),
         };
-        if let (Some((counts, _)), Some(counters)) = (counts, &counters) {
+        let counters = filling.as_ref().and_then(|filling| filling.counters.as_ref());
+        if let (Some((counts, _)), Some(counters)) = (counts, counters) {
             counts.lock().unwrap_or_else(PoisonError::into_inner).join(&counters.counts());
         }
         ended.map_err(|mut fault| {
@@ -598,6 +590,38 @@ impl ModuleCode {
             self.told(&fault, depth)
         })?;
         Ok(around.children.asked())
+    }
+}
+
+/// What a launch writes after its parameters, and what that refers to.
+struct Filling {
+    params: Aligned,
+    /// The host answers calls only while a kernel runs that can make some.
+    calls: Option<Hostcalls>,
+    counters: Option<Counters>,
+    /// Kept for the kernel, which has its address.
+    _sync: Option<GridSync>,
+}
+
+impl ModuleCode {
+    /// The parameter buffer of a kernel for which the launch writes words after its parameters.
+    #[cold]
+    fn fill(&self, launch: &LaunchRequest<'_>, info: &wave::KernelInfo, static_shared: u32) -> Filling {
+        let asks = |what: Filled| info.fills.iter().any(|fill| fill.what == what);
+        let calls = asks(Filled::Hostcalls).then(|| Hostcalls::new(self.waves(launch)));
+        let counters = asks(Filled::Counters).then(Counters::new);
+        let sync = (launch.cooperative && asks(Filled::GridSync)).then(|| GridSync::of(launch));
+        let shape = Shape {
+            grid: launch.grid,
+            block: launch.block,
+            shared: [static_shared, launch.dynamic_shared],
+            image: launch.image_base,
+            hostcalls: calls.as_ref().map_or(0, Hostcalls::address),
+            heap: if asks(Filled::Heap) { hostcall::heap() } else { 0 },
+            grid_sync: sync.as_ref().map_or(0, GridSync::address),
+            counters: counters.as_ref().map_or(0, Counters::address),
+        };
+        Filling { params: Aligned::filled(launch.params, info, &shape), calls, counters, _sync: sync }
     }
 }
 
@@ -630,7 +654,7 @@ impl ModuleCode {
         let is_access = matches!(fault.kind, IllegalAddress | MisalignedAddress) && fault.thread.is_none();
         let (Some(block), true) = (fault.block, is_access && launch.cluster.is_none()) else { return };
         let [x, y, z] = block;
-        let together = u32::try_from(launch.code.together()).unwrap_or(1);
+        let together = u32::from(launch.code.needs().together);
         let end = launch.grid[0].min(x.saturating_add(together));
         for block in (x..end).map(|x| [x, y, z]) {
             let code = Interpreter::new(Arc::clone(self.program.module_of(kernel)), kernel);
@@ -704,13 +728,15 @@ const PARAMETER: usize = 16;
 const TENSOR_MAP: usize = 128;
 
 impl Aligned {
+    /// Whether the bytes are aligned as parameters must be.
+    fn suits(bytes: &[u8]) -> bool {
+        let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
+        bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty()
+    }
+
     /// A copy of the bytes if they are not aligned.
     fn of(bytes: &[u8]) -> Aligned {
-        let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
-        if bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty() {
-            return Aligned(Vec::new(), 0);
-        }
-        Aligned::copy(bytes, bytes.len())
+        if Aligned::suits(bytes) { Aligned(Vec::new(), 0) } else { Aligned::copy(bytes, bytes.len()) }
     }
 
     /// A copy of the bytes, followed by zeros up to a size.

@@ -267,7 +267,9 @@ impl<'a> Children<'a> {
     }
 
     /// What the grid has asked for, if anything.
+    #[inline]
     pub fn asked(self) -> Option<Box<Asked>> {
+        self.state.get()?;
         let state = self.state.into_inner()?.into_inner().unwrap_or_else(PoisonError::into_inner);
         (!state.asked.is_empty()).then(|| Box::new(state.asked))
     }

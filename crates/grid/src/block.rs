@@ -153,12 +153,12 @@ impl Resident {
         cluster: Option<*mut u8>,
     ) -> Option<()> {
         let launch = job.launch;
-        let code = launch.code;
+        let needs = job.needs;
         let threads = job.threads as usize;
         let shared = launch.shared[0].checked_add(launch.shared[1])?;
-        let stack = if code.recursive() { usize::try_from(launch.stack).ok()? } else { 0 };
-        let mut local = code.local_size().max(stack).checked_next_multiple_of(LOCAL_ALIGN)?;
-        if code.recursive() {
+        let stack = if needs.recursive { usize::try_from(launch.stack).ok()? } else { 0 };
+        let mut local = needs.local.max(stack).checked_next_multiple_of(LOCAL_ALIGN)?;
+        if needs.recursive {
             // An odd number of cache lines: the lanes of a warp are at similar depths, and their frames must
             // not all map to the same cache set.
             local = local.checked_next_multiple_of(2 * LINE)?.checked_add(LINE)?;
@@ -185,7 +185,7 @@ impl Resident {
         block.runtime = &raw const crate::runtime::TABLE;
         block.launch = owner;
         block.grid_id = launch.id;
-        block.workspace = if launch.cooperative { &raw const job.workspace.0 } else { std::ptr::null() };
+        block.workspace = job.workspace.as_ref().map_or(std::ptr::null(), |shared| &raw const shared.0);
         block.nctaid = launch.grid;
         block.ntid = launch.block;
         block.smid = smid;
@@ -196,10 +196,10 @@ impl Resident {
         block.shared_total = shared;
         block.shared_reach = (u64::from(job.cluster - 1) << WINDOW_BITS) + u64::from(shared);
         block.cluster = ClusterCtx::ALONE;
-        if !code.suspends() {
+        if !needs.suspends {
             return Some(());
         }
-        let frame = code.frame_size().checked_next_multiple_of(FRAME_ALIGN)?;
+        let frame = needs.frame.checked_next_multiple_of(FRAME_ALIGN)?;
         let frames = grown(&mut self.frames, frame.checked_mul(job.warps as usize)?, GuardedPages::new)?;
         let block: *const BlockCtx = &raw const self.block;
         self.warps.clear();
@@ -207,7 +207,7 @@ impl Resident {
             block,
             frame: frames.wrapping_add(index as usize * frame),
             index,
-            lanes: match code.whole_warps() {
+            lanes: match needs.whole_warps {
                 true => job.width.all(),
                 false => warp_lanes(index, job.threads, job.width),
             },

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use wave::Width;
-use wave::abi::Workspace;
+use wave::abi::{Needs, Workspace};
 
 use crate::enter::Gate;
 use crate::fault::{Fault, FaultKind};
@@ -26,6 +26,8 @@ unsafe impl Send for Member {}
 
 pub(crate) struct Job<'a> {
     pub launch: &'a Launch<'a>,
+    /// What its code needs.
+    pub needs: &'a Needs,
     /// Number of units of work: clusters, or blocks without clusters.
     pub units: u64,
     /// Number of blocks per unit.
@@ -51,7 +53,7 @@ pub(crate) struct Job<'a> {
     /// The slot in which the launch is published, plus 1; 0 for none.
     pub slot: AtomicU32,
     /// The workspace that the blocks of a cooperative launch share.
-    pub workspace: Aligned<Workspace>,
+    pub workspace: Option<Aligned<Workspace>>,
     /// `%nsmid`.
     pub multiprocessors: u32,
     /// Number of workers that took part, the caller included.
@@ -61,6 +63,8 @@ pub(crate) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    /// Inlined, because moving it would take longer than making it.
+    #[inline(always)]
     pub(crate) fn new(
         launch: &'a Launch<'a>,
         blocks: u64,
@@ -71,10 +75,13 @@ impl<'a> Job<'a> {
         let cluster = launch.cluster_blocks().max(1);
         // A single unit needs no divisions: each takes a twentieth of the time of an empty launch.
         let units = if cluster == 1 { blocks } else { blocks / u64::from(cluster) };
-        let width = launch.code.width();
+        let needs = launch.code.needs();
+        let width = needs.width;
         let lanes = width.lanes() as u32;
+        let ordered = needs.waits || launch.cluster.is_some() || launch.cooperative;
         Job {
             launch,
+            needs,
             units,
             cluster,
             threads,
@@ -85,13 +92,13 @@ impl<'a> Job<'a> {
             deterministic,
             share: if units == 1 { 1 } else { units.div_ceil(u64::from(workers.max(1))) },
             next: Aligned(AtomicU64::new(0)),
-            ordered: launch.code.waits() || launch.cluster.is_some() || launch.cooperative,
-            stretches: Stretches::new(units, workers, launch.code.together()),
+            ordered,
+            stretches: Stretches::new(units, workers, needs.together.into()),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
             members: Mutex::new(Vec::new()),
             slot: AtomicU32::new(0),
-            workspace: Aligned::default(),
+            workspace: launch.cooperative.then(Aligned::default),
             multiprocessors: workers,
             took_part: AtomicU32::new(1),
             called: AtomicU32::new(0),

@@ -152,7 +152,18 @@ impl Launch<'_> {
     }
 
     /// Number of blocks, and threads per block; fails for illegal dimensions.
+    #[inline]
     pub(crate) fn shape(&self) -> Result<(u64, u32), Box<Fault>> {
+        // Most launches have no clusters, and many one block.
+        if let (None, [1, 1, 1], [x, 1, 1]) = (self.cluster, self.grid, self.block)
+            && (1..=MAX_THREADS).contains(&u64::from(x))
+        {
+            return Ok((1, x));
+        }
+        self.checked_shape()
+    }
+
+    fn checked_shape(&self) -> Result<(u64, u32), Box<Fault>> {
         let product = |d: [u32; 3]| d.iter().try_fold(1u64, |n, &k| n.checked_mul(u64::from(k)));
         let clusters = self.cluster.is_none_or(|cluster| {
             let fits = self.grid.iter().zip(&cluster).all(|(&g, &c)| c != 0 && g.is_multiple_of(c));
@@ -181,7 +192,7 @@ impl Launch<'_> {
 
     /// Total number of blocks per cluster, which one worker runs together.
     pub(crate) fn cluster_blocks(&self) -> u32 {
-        self.cluster_size().iter().product()
+        self.cluster.map_or(1, |_| self.cluster_size().iter().product())
     }
 
     /// The index of block number `ticket` in a launch without clusters, x fastest.

@@ -218,7 +218,7 @@ impl Multiprocessor {
         self.running.store(0, Ordering::Relaxed);
         // SAFETY: the same contract.
         unsafe {
-            match (job.launch.code.suspends(), job.launch.cluster) {
+            match (job.needs.suspends, job.launch.cluster) {
                 (true, _) => self.coroutines(job, &mut sharing),
                 (false, None) => self.whole_blocks(job, &mut sharing),
                 (false, Some(_)) => self.whole_clusters(job, &mut sharing),
@@ -472,7 +472,7 @@ impl Multiprocessor {
         let running = self.running.load(Ordering::Relaxed);
         let resident = self.residents.get(running);
         let warp = resident.filter(|r| !r.warps.is_empty()).map(|r| r.current.load(Ordering::Relaxed));
-        let warp = warp.filter(|_| job.launch.code.suspends());
+        let warp = warp.filter(|_| job.needs.suspends);
         let place = code::place(crash.ip);
         if crash.interrupt() {
             if job.timed_out() {
@@ -505,7 +505,7 @@ impl Multiprocessor {
 
     /// After a failed launch: releases the current blocks, and reports their positions if the watchdog asks.
     fn clear_away(&mut self, job: &Job, crashed: bool) {
-        let suspends = job.launch.code.suspends();
+        let suspends = job.needs.suspends;
         let report = suspends && !crashed && job.timed_out();
         let running = self.running.load(Ordering::Relaxed);
         let units = self.active.iter();

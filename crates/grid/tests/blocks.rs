@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use grid::{Config, FaultKind, Workers};
 use support::{
+    WARPS,
     AtBarriers, Blocks, Sweeps, TestHost, Warps, barrier, block, lanes, launch, pools, run, shared, sync,
 };
-use wave::abi::Stop;
+use wave::abi::{Needs, Stop};
 use wave::op::BarMode;
 
 #[test]
@@ -386,14 +387,8 @@ fn frames_are_begun_and_ended_in_pairs() {
         fails: bool,
     }
     impl wave::abi::Code for Counted {
-        fn frame_size(&self) -> usize {
-            128
-        }
-        fn local_size(&self) -> usize {
-            0
-        }
-        fn suspends(&self) -> bool {
-            true
+        fn needs(&self) -> &Needs {
+            const { &Needs { frame: 128, local: 0, ..WARPS } }
         }
         unsafe fn begin_warp(&self, warp: &mut wave::abi::WarpCtx) {
             // SAFETY: the frame has 128 bytes.

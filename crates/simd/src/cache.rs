@@ -19,6 +19,7 @@ use host::folder::{Folder, is_temporary};
 use host::trust::Distrust;
 
 use wave::Width;
+use wave::abi::Needs;
 
 use crate::compile::{Facts, Request};
 use crate::effort::Effort;
@@ -321,13 +322,13 @@ fn digest(key: &Key, body: &[u8]) -> blake3::Hash {
 }
 
 fn encode(key: &Key, facts: &Facts, object: &[u8]) -> Vec<u8> {
-    let r = facts.report;
+    let (needs, r) = (&facts.needs, facts.report);
     let mut body = Vec::with_capacity(HEADER + object.len());
-    body.extend(facts.frame.to_le_bytes());
-    body.extend(facts.local.to_le_bytes());
-    let wide = facts.width == Width::W64;
-    let flags = [facts.suspends, facts.keeps_stack, r.per_lane, wide, facts.whole_warps, facts.waits];
-    let upper = (r.effort as u64) << 8 | u64::from(facts.together);
+    body.extend((needs.frame as u64).to_le_bytes());
+    body.extend((needs.local as u64).to_le_bytes());
+    let wide = needs.width == Width::W64;
+    let flags = [needs.suspends, needs.recursive, r.per_lane, wide, needs.whole_warps, needs.waits];
+    let upper = (r.effort as u64) << 8 | u64::from(needs.together);
     let flags = flags.iter().rev().fold(upper, |all, &f| all << 1 | u64::from(f));
     body.extend(flags.to_le_bytes());
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
@@ -354,11 +355,17 @@ fn decode(key: &Key, bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
         per_lane: flags & 4 != 0,
         effort: *Effort::ALL.get(usize::try_from(flags >> 14).ok()?)?,
     };
-    let width = if flags & 8 == 0 { Width::W32 } else { Width::W64 };
-    let (suspends, keeps_stack, whole_warps) = (flags & 1 != 0, flags & 2 != 0, flags & 16 != 0);
-    let (waits, together) = (flags & 32 != 0, (flags >> 6) as u8);
-    let facts = Facts { width, whole_warps, together, frame, local, keeps_stack, suspends, waits, report };
-    Some((facts, body.get(40..)?.to_vec()))
+    let needs = Needs {
+        frame: usize::try_from(frame).ok()?,
+        local: usize::try_from(local).ok()?,
+        width: if flags & 8 == 0 { Width::W32 } else { Width::W64 },
+        whole_warps: flags & 16 != 0,
+        recursive: flags & 2 != 0,
+        suspends: flags & 1 != 0,
+        waits: flags & 32 != 0,
+        together: (flags >> 6) as u8,
+    };
+    Some((Facts { needs, report }, body.get(40..)?.to_vec()))
 }
 
 #[cfg(test)]
@@ -396,14 +403,16 @@ mod tests {
         let cache = &scratch.1;
         let key = key("0123");
         let facts = Facts {
-            width: Width::W64,
-            whole_warps: true,
-            together: 8,
-            frame: 192,
-            local: 48,
-            keeps_stack: true,
-            suspends: true,
-            waits: false,
+            needs: Needs {
+                width: Width::W64,
+                whole_warps: true,
+                together: 8,
+                frame: 192,
+                local: 48,
+                recursive: true,
+                suspends: true,
+                waits: false,
+            },
             report: Report {
                 uniform: 1,
                 vector: 2,

@@ -4,8 +4,8 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use wave::abi::{BlockCtx, Code, Stop, Swept, WarpCtx};
-use wave::{FuncId, Function, Module, Width};
+use wave::abi::{BlockCtx, Code, Needs, Stop, Swept, WarpCtx};
+use wave::{FuncId, Function, Module};
 
 use crate::cache::{Cache, Key};
 use crate::effort::Effort;
@@ -82,7 +82,7 @@ enum Entry {
 #[derive(Debug)]
 pub struct Compiled {
     entry: Entry,
-    facts: Facts,
+    needs: Needs,
     /// What was vectorised.
     pub report: Report,
     /// Whether it came from the cache.
@@ -96,14 +96,7 @@ pub struct Compiled {
 /// The data stored in a cache entry beside the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    pub width: Width,
-    pub whole_warps: bool,
-    pub together: u8,
-    pub frame: u64,
-    pub local: u64,
-    pub keeps_stack: bool,
-    pub suspends: bool,
-    pub waits: bool,
+    pub needs: Needs,
     pub report: Report,
 }
 
@@ -206,17 +199,17 @@ impl Compiled {
         }
         missed();
         let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
-        let facts = Facts {
+        let needs = Needs {
+            frame: emitted.frame,
+            local: emitted.local as usize,
             width: emitted.width,
             whole_warps: emitted.whole_warps,
-            together: emitted.together,
-            frame: emitted.frame as u64,
-            local: emitted.local,
-            keeps_stack: emitted.keeps_stack,
+            recursive: emitted.keeps_stack,
             suspends: emitted.suspends,
             waits: emitted.waits,
-            report: emitted.report,
+            together: emitted.together,
         };
+        let facts = Facts { needs, report: emitted.report };
         let keep = match cache {
             Some(cache) => Some((cache.clone(), key, Ticket::new().ok_or(LlvmError::Ending)?)),
             None => None,
@@ -245,10 +238,11 @@ impl Compiled {
     }
 
     fn load(object: &[u8], facts: Facts, cached: bool, start: Instant) -> Result<Compiled, Error> {
+        let Facts { needs, report } = facts;
         let loaded = Loaded::load(object).map_err(Error::Load)?;
-        let name = if facts.suspends { RESUME } else { RUN_BLOCKS };
+        let name = if needs.suspends { RESUME } else { RUN_BLOCKS };
         let address = loaded.symbol(name).ok_or_else(|| Error::Load(LoadError::Unresolved(name.into())))?;
-        let entry = if facts.suspends {
+        let entry = if needs.suspends {
             // SAFETY: the emitter gives this symbol this signature.
             let resume = unsafe { transmute::<*const u8, ResumeFn>(address) };
             // SAFETY: the emitter gives this symbol this signature.
@@ -258,7 +252,7 @@ impl Compiled {
             // SAFETY: as above.
             Entry::RunBlocks(unsafe { transmute::<*const u8, RunBlocksFn>(address) })
         };
-        Ok(Compiled { entry, facts, report: facts.report, cached, time: start.elapsed(), loaded })
+        Ok(Compiled { entry, needs, report, cached, time: start.elapsed(), loaded })
     }
 
     /// A function from an instruction's address to its source line.
@@ -273,36 +267,8 @@ impl Compiled {
 }
 
 impl Code for Compiled {
-    fn frame_size(&self) -> usize {
-        self.facts.frame as usize
-    }
-
-    fn local_size(&self) -> usize {
-        self.facts.local as usize
-    }
-
-    fn width(&self) -> Width {
-        self.facts.width
-    }
-
-    fn whole_warps(&self) -> bool {
-        self.facts.whole_warps
-    }
-
-    fn together(&self) -> u64 {
-        self.facts.together.into()
-    }
-
-    fn recursive(&self) -> bool {
-        self.facts.keeps_stack
-    }
-
-    fn suspends(&self) -> bool {
-        matches!(self.entry, Entry::Resume(..))
-    }
-
-    fn waits(&self) -> bool {
-        self.facts.waits
+    fn needs(&self) -> &Needs {
+        &self.needs
     }
 
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {

@@ -286,43 +286,38 @@ pub struct Runtime {
     pub matrix: MatrixFn,
 }
 
-/// A kernel ready to run.
-pub trait Code: Send + Sync {
+/// What a scheduler must know of a kernel's code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
     /// Bytes of frame per warp; a multiple of [`FRAME_ALIGN`].
-    fn frame_size(&self) -> usize;
-
+    pub frame: usize,
     /// Bytes of local memory per thread; a multiple of [`LOCAL_ALIGN`].
-    fn local_size(&self) -> usize;
-
+    pub local: usize,
     /// Lanes in a warp.
-    fn width(&self) -> Width {
-        Width::W32
-    }
-
+    pub width: Width,
     /// Whether all lanes of a warp execute, also those without a thread.
-    fn whole_warps(&self) -> bool {
-        false
-    }
-
+    pub whole_warps: bool,
     /// Whether calls may recurse. A thread then gets as much local memory as the launch allows for its stack,
-    /// if that is more than [`Code::local_size`].
-    fn recursive(&self) -> bool {
-        false
-    }
-
+    /// if that is more than [`Needs::local`].
+    pub recursive: bool,
     /// Whether [`Code::resume`] may stop before the end. If not, [`Code::run_blocks`] is faster.
-    fn suspends(&self) -> bool;
-
+    pub suspends: bool,
     /// Whether its blocks may wait for each other, so that they should begin in order: it has loops that wait
     /// for memory, or it sleeps. Barriers alone only wait for the own block.
-    fn waits(&self) -> bool {
-        self.suspends()
-    }
+    pub waits: bool,
+    /// Blocks of a row of the grid that run as one if [`Code::run_blocks`] gets them together; at least 1.
+    pub together: u8,
+}
+
+/// A kernel ready to run.
+pub trait Code: Send + Sync {
+    /// What it needs.
+    fn needs(&self) -> &Needs;
 
     /// Prepares a warp's frame before its first resume.
     ///
     /// # Safety
-    /// `warp.frame` points to `frame_size` bytes aligned to [`FRAME_ALIGN`].
+    /// `warp.frame` points to [`Needs::frame`] bytes aligned to [`FRAME_ALIGN`].
     unsafe fn begin_warp(&self, _warp: &mut WarpCtx) {}
 
     /// Releases what `begin_warp` created. Called once for each begun warp, even after a fault.
@@ -330,11 +325,6 @@ pub trait Code: Send + Sync {
     /// # Safety
     /// Same as for `begin_warp`, which must have been called before.
     unsafe fn end_warp(&self, _warp: &mut WarpCtx) {}
-
-    /// Blocks of a row of the grid that run as one if [`Code::run_blocks`] gets them together.
-    fn together(&self) -> u64 {
-        1
-    }
 
     /// Runs the warp until it stops.
     ///
@@ -366,7 +356,7 @@ pub trait Code: Send + Sync {
     }
 
     /// Runs `count` whole blocks with all their warps, beginning with `block.ctaid` and continuing in launch
-    /// order (x fastest), without stopping. Changes `block.ctaid`. Only if [`Code::suspends`] is false.
+    /// order (x fastest), without stopping. Changes `block.ctaid`. Only if [`Needs::suspends`] is false.
     ///
     /// # Safety
     /// Same as for `resume`.

@@ -23,7 +23,7 @@ fn sampled(sums: usize, engine: Engine) -> Vec<usize> {
         Engine::Interpreter => (0..sums).take(usize::from(sums == 1)).collect(),
         Engine::Compiled => {
             let mut list: Vec<usize> =
-                edges.into_iter().chain((0..sums).step_by(sample::of(61, 2039))).collect();
+                edges.into_iter().chain((0..sums).step_by(sample::of(61, 4093))).collect();
             list.retain(|&n| n < sums);
             list
         }
@@ -64,7 +64,7 @@ fn errors_are_inside_the_manuals_bounds() {
             let interpreted = how.engine == Engine::Interpreter;
             let spread = match interpreted {
                 true => (0, 1_048_583, 4096),
-                false => (0, sample::of(4093, 16_381), sample::of(1 << 20, 1 << 18)),
+                false => (0, sample::of(4093, 32_771), sample::of(1 << 20, 1 << 17)),
             };
             // Every exponent with the smallest and the largest fractions.
             let ends = (0..4).flat_map(|n| [n, 0x7f_ffff - n]).map(|first| (first, 1 << 23, 512));

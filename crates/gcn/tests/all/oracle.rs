@@ -43,7 +43,7 @@ fn random_instructions_are_decoded_or_refused_alike() {
     if !ready() {
         return;
     }
-    let count = of(60_000, 10_000);
+    let count = of(60_000, 4_000);
     for (target, table, waves) in TARGETS {
         for &wave in *waves {
             let differences = llvm::compare(table, target, wave, count, 2026);
@@ -90,9 +90,10 @@ fn compiled_code_is_disassembled_alike() {
     }
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/many.cl");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for (target, _, waves) in TARGETS {
+    let levels = ["-O0", "-O1", "-O2", "-O3"];
+    for (number, (target, _, waves)) in TARGETS.iter().enumerate() {
         let mut count = 0;
-        for level in ["-O0", "-O1", "-O2", "-O3"] {
+        for level in levels.into_iter().skip(of(0, number % levels.len())).take(of(levels.len(), 1)) {
             for wave in *waves {
                 let file = folder.join(format!("many.{target}.{wave}{level}.hsaco"));
                 let mut clang = Command::new("clang-19");
@@ -105,6 +106,6 @@ fn compiled_code_is_disassembled_alike() {
                 count += compare_object(&file, target, *wave);
             }
         }
-        assert!(count > 1000, "{target}: only {count} instructions");
+        assert!(count > of(1000, 500), "{target}: only {count} instructions");
     }
 }

@@ -5,21 +5,28 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use grid::{Fault, Heap, Host, Launch, Workers};
-use wave::abi::{BlockCtx, Code, Stop, Swept, WarpCtx, warp_lanes};
+use wave::abi::{BlockCtx, Code, Needs, Stop, Swept, WarpCtx, warp_lanes};
+use wave::Width;
 use wave::op::BarMode;
+
+/// What a program of warps needs.
+pub const WARPS: Needs = Needs {
+    frame: 64,
+    local: 16,
+    width: Width::W32,
+    whole_warps: false,
+    recursive: false,
+    suspends: true,
+    waits: true,
+    together: 1,
+};
 
 /// The program of a warp: inspects `warp.resume`, does some work, and returns why it stops.
 pub struct Warps<F>(pub F);
 
 impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for Warps<F> {
-    fn frame_size(&self) -> usize {
-        64
-    }
-    fn local_size(&self) -> usize {
-        16
-    }
-    fn suspends(&self) -> bool {
-        true
+    fn needs(&self) -> &Needs {
+        &WARPS
     }
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
         (self.0)(warp)
@@ -33,17 +40,8 @@ impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for Warps<F> {
 pub struct AtBarriers<F>(pub F);
 
 impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for AtBarriers<F> {
-    fn frame_size(&self) -> usize {
-        64
-    }
-    fn local_size(&self) -> usize {
-        16
-    }
-    fn suspends(&self) -> bool {
-        true
-    }
-    fn waits(&self) -> bool {
-        false
+    fn needs(&self) -> &Needs {
+        const { &Needs { waits: false, ..WARPS } }
     }
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
         (self.0)(warp)
@@ -73,17 +71,8 @@ where
     F: Fn(&BlockCtx) -> bool + Send + Sync,
     G: Fn(&WarpCtx) + Send + Sync,
 {
-    fn frame_size(&self) -> usize {
-        64
-    }
-    fn local_size(&self) -> usize {
-        16
-    }
-    fn suspends(&self) -> bool {
-        true
-    }
-    fn waits(&self) -> bool {
-        false
+    fn needs(&self) -> &Needs {
+        const { &Needs { waits: false, ..WARPS } }
     }
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
         (self.1)(warp);
@@ -124,14 +113,8 @@ where
 pub struct Blocks<F>(pub F);
 
 impl<F: Fn(&BlockCtx) -> Stop + Send + Sync> Code for Blocks<F> {
-    fn frame_size(&self) -> usize {
-        0
-    }
-    fn local_size(&self) -> usize {
-        0
-    }
-    fn suspends(&self) -> bool {
-        false
+    fn needs(&self) -> &Needs {
+        const { &Needs { frame: 0, local: 0, suspends: false, waits: false, ..WARPS } }
     }
     unsafe fn resume(&self, _: &mut WarpCtx) -> Stop {
         Stop::Fault

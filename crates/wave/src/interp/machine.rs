@@ -77,7 +77,7 @@ impl WarpState {
             status: if mask >> i & 1 == 1 { Status::Running } else { Status::Exited },
             seen: Seen::default(),
         };
-        WarpState { lanes: (0..code.width.lanes()).map(lane).collect(), waiting: 0, steps: 0, prefer: 0 }
+        WarpState { lanes: (0..code.needs.width.lanes()).map(lane).collect(), waiting: 0, steps: 0, prefer: 0 }
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
 impl Machine<'_> {
     /// Lanes in a warp.
     pub(super) fn lanes(&self) -> usize {
-        self.code.width.lanes()
+        self.code.needs.width.lanes()
     }
 
     pub(super) fn module(&self) -> &Module {

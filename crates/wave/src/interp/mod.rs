@@ -20,11 +20,10 @@ mod warp;
 
 use std::sync::Arc;
 
-use crate::abi::{BlockCtx, Code, FRAME_ALIGN, LOCAL_ALIGN, Stop, WarpCtx};
+use crate::abi::{BlockCtx, Code, FRAME_ALIGN, LOCAL_ALIGN, Needs, Stop, WarpCtx};
 use crate::func::Block;
 use crate::layout;
 use crate::module::{FuncId, Module};
-use crate::types::Width;
 
 pub use machine::WarpState;
 pub use probe::Probe;
@@ -67,9 +66,7 @@ pub struct Interpreter {
     module: Arc<Module>,
     kernel: FuncId,
     plans: Vec<Plan>,
-    width: Width,
-    local_size: usize,
-    recursive: bool,
+    needs: Needs,
     limits: memory::Limits,
     /// Offsets of shared variables in this kernel.
     shared: Vec<Option<u64>>,
@@ -101,10 +98,17 @@ impl Interpreter {
                 Plan { rank: ranks(f), frame, slots }
             })
             .collect();
-        let local_size = (layout::local_size(&module, kernel) as usize).next_multiple_of(LOCAL_ALIGN);
-        let recursive = layout::is_recursive(&module, kernel);
-        let width = module.functions[kernel.index()].width;
-        Ok(Interpreter { module, kernel, plans, width, local_size, recursive, limits, shared, probe: None })
+        let needs = Needs {
+            frame: FRAME_ALIGN,
+            local: (layout::local_size(&module, kernel) as usize).next_multiple_of(LOCAL_ALIGN),
+            width: func.width,
+            whole_warps: info.whole_warps,
+            recursive: layout::is_recursive(&module, kernel),
+            suspends: true,
+            waits: true,
+            together: 1,
+        };
+        Ok(Interpreter { module, kernel, plans, needs, limits, shared, probe: None })
     }
 
     /// The same for one block, which is run without effects on memory.
@@ -145,29 +149,8 @@ fn ranks(func: &crate::func::Function) -> Vec<u32> {
 }
 
 impl Code for Interpreter {
-    fn frame_size(&self) -> usize {
-        FRAME_ALIGN
-    }
-
-    fn local_size(&self) -> usize {
-        self.local_size
-    }
-
-    fn width(&self) -> Width {
-        self.width
-    }
-
-    fn whole_warps(&self) -> bool {
-        let kernel = self.module.functions[self.kernel.index()].kernel.as_ref();
-        kernel.is_some_and(|info| info.whole_warps)
-    }
-
-    fn recursive(&self) -> bool {
-        self.recursive
-    }
-
-    fn suspends(&self) -> bool {
-        true
+    fn needs(&self) -> &Needs {
+        &self.needs
     }
 
     unsafe fn begin_warp(&self, warp: &mut WarpCtx) {

@@ -184,7 +184,7 @@ impl Machine<'_> {
             Op::Shfl { mode, .. } => {
                 for l in lanes_of(group) {
                     let (b, c) = (self.operand(l, insts, 1), self.operand(l, insts, 2));
-                    let (source, inside) = shuffle_source(mode, l as u32, b, c, self.code.width);
+                    let (source, inside) = shuffle_source(mode, l as u32, b, c, self.code.needs.width);
                     // A lane that does not take part provides no value (undefined in PTX); here the lane
                     // keeps its own.
                     let from = if active >> source & 1 == 1 { source as usize } else { l };
