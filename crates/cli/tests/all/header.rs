@@ -118,7 +118,7 @@ fn the_recorders_compile() {
     let shared = format!("-I{}", root().join("tests/record").display());
     for folder in RECORDERS {
         let texts = format!("-Wa,-I,{}", root().join(folder).display());
-        for file in c_files(folder).into_iter().step_by(sample::of(1, 4)) {
+        for file in c_files(folder).into_iter().step_by(sample::of(1, 8)) {
             // The probe calls every function through one type, including deprecated ones.
             let flags =
                 ["-std=gnu11", "-Wno-cast-function-type", "-Wno-deprecated-declarations", &texts, &shared];
