@@ -1,24 +1,35 @@
 //! Rows that the lanes of a warp access in exchanged places: an index that is a row's, xor one number for all
 //! lanes. Sorting networks and Fourier transforms pair their elements so.
 //!
-//! Whatever the number is, its upper bits choose another row and its lower ones exchange lanes, so the access
-//! is one of a row and a permutation of lanes.
+//! Whatever the number is, for lanes that fill a vector register its upper bits choose another place in memory
+//! and its lower ones exchange the register's lanes. So each register is loaded or stored as one, and permuted.
 
 use std::collections::BTreeMap;
 
 use wave::op::{IntOp, Op, ShiftOp};
 use wave::{Inst, Ty, Value};
 
+use super::memory::Access;
 use super::uniformity::Uniformity;
 use super::{Facts, Kernel};
 use crate::ir::{Bin, Cast, Cmp, Operand, Type};
 
 /// A row whose lanes are exchanged.
+#[derive(Clone, Copy)]
 pub struct Exchanged {
-    /// The address of its first element.
+    /// The address to which indices are added.
     pub base: Operand,
-    /// By lane: the element that it accesses.
-    pub source: Operand,
+    /// The index of the element that the row's first register begins with.
+    first: Operand,
+    /// By lane of a register: the lane that it is exchanged with.
+    source: Operand,
+}
+
+impl Exchanged {
+    /// The same with another base.
+    pub fn from(self, base: Operand) -> Exchanged {
+        Exchanged { base, ..self }
+    }
 }
 
 /// What makes an address: the row of consecutive indices, the number for all lanes, and the base.
@@ -87,7 +98,7 @@ impl Kernel<'_> {
     /// The row of words that an address selects so.
     pub fn exchanged(&mut self, address: Value) -> Option<Exchanged> {
         let lanes = self.width().lanes();
-        if !self.facts.avx512 || lanes != self.warp() || self.per_lane() {
+        if lanes != self.warp() || self.per_lane() {
             return None;
         }
         let Facts { defs, constants, uniformity, .. } = &self.facts;
@@ -96,26 +107,68 @@ impl Kernel<'_> {
             return None;
         }
         let [row, number, base] = [row, number, base].map(|v| self.first_lane(v));
-        let other = self.out.ir.bin_int(Bin::And, number, -(lanes as i64));
+        let register = self.register();
+        let other = self.out.ir.bin_int(Bin::And, number, -(register as i64));
         let first = self.out.ir.bin(Bin::Xor, row, other);
-        let first = self.out.ir.cast(Cast::ZExt, first, Type::I64);
-        let first = self.out.ir.bin_int(Bin::Shl, first, 2);
-        let base = self.out.ir.bin(Bin::Add, base, first);
-        let within = self.out.ir.bin_int(Bin::And, number, lanes as i64 - 1);
+        let within = self.out.ir.bin_int(Bin::And, number, register as i64 - 1);
         let within = self.out.ir.splat(within);
         let lane = self.out.ir.lane_numbers();
-        Some(Exchanged { base, source: self.out.ir.bin(Bin::Xor, lane, within) })
+        let source = self.out.ir.bin(Bin::Xor, lane, within);
+        let source = self.out.ir.shuffle(source, None, 0..register);
+        Some(Exchanged { base, first, source })
     }
 
-    /// The mask of the elements that active lanes access; `None` if all lanes are active.
-    pub fn exchanged_mask(&mut self, source: Operand) -> Option<Operand> {
-        if self.cursor.full {
-            return None;
+    /// Words in a vector register.
+    fn register(&self) -> usize {
+        if self.facts.avx512 { 16 } else { 8 }
+    }
+
+    /// Loads an exchanged row.
+    pub fn load_exchanged(&mut self, a: Access, row: Exchanged) -> Operand {
+        let register = self.register();
+        let parts = (0..self.width().lanes())
+            .step_by(register)
+            .map(|lane| {
+                let (at, mask) = self.exchanged_part(row, lane);
+                let part = self.load_row(a, at, register, mask);
+                self.exchange(part, row.source)
+            })
+            .collect();
+        self.concat(parts)
+    }
+
+    /// Stores an exchanged row.
+    pub fn store_exchanged(&mut self, a: Access, row: Exchanged, value: Operand) {
+        let register = self.register();
+        for lane in (0..self.width().lanes()).step_by(register) {
+            let (at, mask) = self.exchanged_part(row, lane);
+            let part = self.out.ir.shuffle(value, None, lane..lane + register);
+            let part = self.exchange(part, row.source);
+            self.store_row(a, at, part, mask);
         }
-        let words = self.width().words();
-        let set = self.out.ir.select(self.cursor.mask, Operand::int(words, -1), Operand::zero(words));
-        let set = self.permute(set, source);
-        Some(self.out.ir.icmp_int(Cmp::Ne, set, 0))
+    }
+
+    /// The address of the register that begins with a lane, and the mask of the elements there that active
+    /// lanes access; `None` if all lanes are active.
+    fn exchanged_part(&mut self, row: Exchanged, lane: usize) -> (Operand, Option<Operand>) {
+        let index = self.out.ir.bin_int(Bin::Xor, row.first, lane as i64);
+        let index = self.out.ir.cast(Cast::ZExt, index, Type::I64);
+        let offset = self.out.ir.bin_int(Bin::Shl, index, 2);
+        let at = self.out.ir.bin(Bin::Add, row.base, offset);
+        let register = self.register();
+        let mask = self.element_mask(lane, register, 1).map(|mask| {
+            let words = row.source.ty();
+            let set = self.out.ir.select(mask, Operand::int(words, -1), Operand::zero(words));
+            let set = self.exchange(set, row.source);
+            self.out.ir.icmp_int(Cmp::Ne, set, 0)
+        });
+        (at, mask)
+    }
+
+    /// Exchanges the lanes of a register.
+    fn exchange(&mut self, register: Operand, source: Operand) -> Operand {
+        let name = if self.facts.avx512 { "llvm.x86.avx512.permvar.si.512" } else { "llvm.x86.avx2.permd" };
+        self.out.ir.intrinsic(name, [None; 2], register.ty(), &[register, source])
     }
 
     /// Whether the current block can read a value that it does not use by itself, with the contents that its

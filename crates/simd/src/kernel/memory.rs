@@ -112,9 +112,10 @@ impl Kernel<'_> {
         }
         if a.ty == Ty::I32
             && a.count == 1
-            && let Some(Exchanged { base, source }) = self.exchanged(address)
+            && let Some(row) = self.exchanged(address)
         {
-            return Where::Exchanged(Exchanged { base: self.real(base, a.space, offset), source });
+            let base = self.real(row.base, a.space, offset);
+            return Where::Exchanged(row.from(base));
         }
         Where::Each(self.real_vector(address, a.space, offset))
     }
@@ -185,7 +186,7 @@ impl Kernel<'_> {
 
     /// The current mask for `count` elements of each of `lanes` lanes from `first`; `None` if all lanes are
     /// active.
-    fn element_mask(&mut self, first: usize, lanes: usize, count: usize) -> Option<Operand> {
+    pub fn element_mask(&mut self, first: usize, lanes: usize, count: usize) -> Option<Operand> {
         if self.cursor.full {
             return None;
         }
@@ -501,11 +502,9 @@ impl Kernel<'_> {
                 };
                 self.guarded_load(a, guard, slow, |k| k.load_groups(a, &groups))
             }
-            (Where::Exchanged(Exchanged { base, source }), None) => {
+            (Where::Exchanged(row), None) => {
                 self.out.report.wide += 1;
-                let m = self.exchanged_mask(source);
-                let row = self.load_row(a, base, self.width().lanes(), m);
-                vec![Rep::Vector(self.permute(row, source))]
+                vec![Rep::Vector(self.load_exchanged(a, row))]
             }
             (Where::Each(addresses), None) => {
                 self.gather(a, addresses).into_iter().map(Rep::Vector).collect()
@@ -589,12 +588,10 @@ impl Kernel<'_> {
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
                 self.scatter(a, addresses, &vectors);
             }
-            Where::Exchanged(Exchanged { base, source }) => {
+            Where::Exchanged(row) => {
                 self.out.report.wide += 1;
-                let row = self.vector(values[0]);
-                let row = self.permute(row, source);
-                let m = self.exchanged_mask(source);
-                self.store_row(a, base, row, m);
+                let value = self.vector(values[0]);
+                self.store_exchanged(a, row, value);
             }
             Where::Each(addresses) => {
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();

@@ -13,7 +13,7 @@ use super::cfg::Cfg;
 use super::stop::live_in;
 
 /// Maximum number of operations for one value. A value in the frame costs a store and a load after each stop.
-const MOST: usize = 12;
+const MOST: usize = 24;
 
 /// The operations that compute each value again, in order.
 pub type Recipes = BTreeMap<Value, Vec<Value>>;
@@ -64,12 +64,15 @@ pub fn after_stops(func: &mut Function, cfg: &Cfg) {
                     continue;
                 }
                 budget -= 1;
-                let ty = func.ty(needed);
-                let copy = func.new_value(ty);
                 let mut inst = made[&needed].1.clone();
                 inst.args.iter_mut().for_each(|a| *a = have[a]);
-                inst.results[0] = copy;
-                have.insert(needed, copy);
+                for result in &mut inst.results {
+                    let copy = func.new_value(func.ty(*result));
+                    if *result == needed {
+                        have.insert(needed, copy);
+                    }
+                    *result = copy;
+                }
                 new.entry(at).or_default().push(inst);
             }
             renamed.entry(b).or_default().insert(v, copies[&at][&v]);
@@ -111,7 +114,8 @@ pub fn recipes(func: &Function, cfg: &Cfg, made: &mut BTreeMap<Value, (usize, In
     let mut recipes = Recipes::new();
     for &b in &cfg.order {
         for inst in &func.blocks[b].insts {
-            let [result] = inst.results[..] else { continue };
+            // The carry of a sum is not computed again.
+            let Some(&result) = inst.results.first() else { continue };
             if !cheap(&inst.op) {
                 continue;
             }
@@ -142,6 +146,9 @@ pub fn cheap(op: &Op) -> bool {
         Op::Load { mem, guard, .. } => mem.space == Space::Param && *guard == wave::op::Guard::Always,
         Op::Special(reg) => !matches!(reg, SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64),
         Op::Const { .. }
+        | Op::AddCarry(_)
+        | Op::SubBorrow(_)
+        | Op::Count(..)
         | Op::Shift(..)
         | Op::IntUn(..)
         | Op::IntCmp(..)

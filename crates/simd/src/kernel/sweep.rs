@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use wave::Inst;
 use wave::abi::{Stop, WarpCtx};
 use wave::op::BarMode;
 
@@ -84,7 +85,8 @@ impl Kernel<'_> {
                     continue;
                 }
                 let insts = &func.blocks[b].insts;
-                region.cost += insts.iter().map(|i| cost(&i.op)).sum::<usize>();
+                region.cost +=
+                    insts.iter().filter(|i| !self.is_known_vote(i)).map(|i| cost(&i.op)).sum::<usize>();
                 match insts.last() {
                     Some(last) if last.op.suspends() => region.stops.extend(self.out.numbers.get(&b)),
                     _ => left.extend(&self.facts.cfg.succs[b]),
@@ -367,6 +369,14 @@ impl Kernel<'_> {
     }
 }
 
+impl Kernel<'_> {
+    /// Whether an operation is a vote whose answer is known if the warp's number is.
+    fn is_known_vote(&self, inst: &Inst) -> bool {
+        let vote = matches!(inst.op, wave::Op::Vote { sync: false, .. });
+        vote && (self.agrees(inst) || self.few_by_guard(inst.args[0]).is_some())
+    }
+}
+
 /// The code from a resume point to the next stops.
 #[derive(Default)]
 struct Region {
@@ -400,8 +410,8 @@ fn unrolled(regions: &[Region], warps: usize) -> Vec<bool> {
 
 /// Estimated code size of an operation, in instructions on vectors. What follows from the thread's place
 /// is known if the warp's number is.
-fn cost(op: &wave::op::Op) -> usize {
-    use wave::op::Op;
+fn cost(op: &wave::Op) -> usize {
+    use wave::Op;
     match op {
         Op::Load { .. } | Op::Store { .. } => 4,
         Op::Atom { .. } | Op::Texture(_) | Op::Builtin(_) | Op::Bulk(_) | Op::Matrix(_) => 32,

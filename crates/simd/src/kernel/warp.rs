@@ -89,7 +89,20 @@ impl Kernel<'_> {
         self.define(inst.results[1], Rep::Uniform(all))
     }
 
+    /// Whether an operation is a vote whose answer is its operand, since all active lanes have the same one. A
+    /// scalar shows LLVM which warps skip code.
+    pub fn agrees(&self, inst: &Inst) -> bool {
+        let answer = matches!(inst.op, Op::Vote { mode: VoteMode::Any | VoteMode::All, sync: false });
+        answer && self.facts.uniformity.values[inst.args[0].index()].is_uniform()
+    }
+
     fn vote(&mut self, inst: &Inst, mode: VoteMode, sync: bool) -> Result<()> {
+        if self.agrees(inst)
+            && let Rep::Uniform(p) = self.rep(inst.args[0])
+        {
+            let p = self.out.ir.freeze(p);
+            return self.define(inst.results[0], Rep::Uniform(p));
+        }
         let members = self.members(sync.then_some(inst.args[1]))?;
         let p = self.vector(inst.args[0]);
         let p = self.sure_bits(p);
