@@ -14,6 +14,7 @@ use driver::backend::{
     LoadOptions, LoadRequest, Loaded, Program, ReferenceInfo, Usage,
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
+use driver::several::Among;
 use grid::{Config, DeviceCall, Heap, Host, Workers};
 use host::options::Options;
 use simd::Specialisation;
@@ -365,6 +366,7 @@ struct Around<'a> {
     heap: OnceLock<Arc<Heap>>,
     image: std::ops::Range<u64>,
     children: Children<'a>,
+    among: Option<&'a Among>,
 }
 
 impl Host for Around<'_> {
@@ -407,6 +409,10 @@ impl Host for Around<'_> {
 
     fn print(&self, text: &[u8]) {
         print(text);
+    }
+
+    fn others_failed(&self) -> Option<&AtomicBool> {
+        self.among.map(Among::broken)
     }
 
     fn heap(&self) -> &Heap {
@@ -539,6 +545,7 @@ impl ModuleCode {
             heap: OnceLock::new(),
             image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
             children: Children::new(self, launch, family, depth),
+            among: launch.among,
         };
         let described = program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
         let filling = described
@@ -587,7 +594,12 @@ impl ModuleCode {
         }
         ended.map_err(|mut fault| {
             self.find_lane(id, &grid, &mut fault);
-            self.told(&fault, depth)
+            let told = self.told(&fault, depth);
+            // What waits for a grid that has failed fails as that one did.
+            match launch.among.and_then(Among::why).filter(|_| fault.kind == grid::FaultKind::Abandoned) {
+                Some(kind) => Fault { kind, ..told },
+                None => told,
+            }
         })?;
         Ok(around.children.asked())
     }
@@ -704,7 +716,7 @@ fn kind_of(kind: grid::FaultKind) -> FaultKind {
         G::MisalignedAddress => FaultKind::MisalignedAddress,
         G::IllegalInstruction | G::Arithmetic | G::InvalidBarrier => FaultKind::IllegalInstruction,
         G::Assert => FaultKind::Assert,
-        G::Trap | G::InvalidFree | G::Internal => FaultKind::Trap,
+        G::Trap | G::InvalidFree | G::Internal | G::Abandoned => FaultKind::Trap,
         G::OutOfMemory | G::InvalidLaunch => FaultKind::OutOfResources,
         G::Deadlock | G::Timeout => FaultKind::Timeout,
     }

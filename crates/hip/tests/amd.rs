@@ -10,6 +10,8 @@ mod library;
 #[allow(dead_code, reason = "each test that includes these files uses part of them")]
 mod support;
 
+#[path = "amd/abandoned.rs"]
+mod abandoned;
 #[path = "amd/images.rs"]
 mod images;
 #[path = "amd/libraries.rs"]
