@@ -16,6 +16,8 @@ mod abandoned;
 mod images;
 #[path = "amd/libraries.rs"]
 mod libraries;
+#[path = "amd/printed.rs"]
+mod printed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
