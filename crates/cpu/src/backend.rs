@@ -14,6 +14,7 @@ use driver::backend::{
     LoadOptions, LoadRequest, Loaded, Program, ReferenceInfo, Usage,
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
+use driver::several::Among;
 use grid::{Config, DeviceCall, Heap, Host, Workers};
 use host::options::Options;
 use simd::Specialisation;
@@ -30,6 +31,8 @@ use crate::grid_sync::GridSync;
 use crate::hostcall::{self, Hostcalls};
 use crate::info;
 use crate::loaded::{self, Programs};
+use crate::output::{print, print_to};
+use crate::printed;
 use crate::program;
 use crate::rules::Rules;
 use crate::settings::Settings;
@@ -339,16 +342,7 @@ fn answered<T>(calls: &Hostcalls, run: impl FnOnce() -> T) -> Option<T> {
     }
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("anywarp-hostcall".into());
-        let serve = || {
-            calls.serve(&|text, error| {
-                if error {
-                    // Errors are ignored: standard error is the program's.
-                    let _ = host::write::limited(|| std::io::Write::write_all(&mut std::io::stderr(), text));
-                } else {
-                    print(text);
-                }
-            });
-        };
+        let serve = || calls.serve(&print_to);
         host::threads::spawn_scoped(builder, scope, serve).ok()?;
         let _end = End(calls);
         Some(run())
@@ -365,6 +359,7 @@ struct Around<'a> {
     heap: OnceLock<Arc<Heap>>,
     image: std::ops::Range<u64>,
     children: Children<'a>,
+    among: Option<&'a Among>,
 }
 
 impl Host for Around<'_> {
@@ -409,29 +404,12 @@ impl Host for Around<'_> {
         print(text);
     }
 
+    fn others_failed(&self) -> Option<&AtomicBool> {
+        self.among.map(Among::broken)
+    }
+
     fn heap(&self) -> &Heap {
         self.heap.get_or_init(|| self.executor.heap(self.context, self.limit))
-    }
-}
-
-unsafe extern "C" {
-    /// C's standard output.
-    static mut stdout: *mut libc::FILE;
-}
-
-/// Writes through C's standard output, so that output of kernels and of the program keeps its order.
-fn print(text: &[u8]) {
-    let written = host::write::limited(|| {
-        // SAFETY: the C library's stream exists for the program's whole life; the calls lock it.
-        let whole = unsafe {
-            let out = stdout;
-            libc::fwrite(text.as_ptr().cast(), 1, text.len(), out) == text.len() && libc::fflush(out) == 0
-        };
-        if whole { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-    });
-    if let Err(error) = written {
-        // A closed standard output is the program's choice; other failures are reported.
-        driver::log::tell(&format!("output of a kernel's printf was lost: {error}"));
     }
 }
 
@@ -539,6 +517,7 @@ impl ModuleCode {
             heap: OnceLock::new(),
             image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
             children: Children::new(self, launch, family, depth),
+            among: launch.among,
         };
         let described = program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
         let filling = described
@@ -581,13 +560,21 @@ impl ModuleCode {
             })?,
             None => run(),
         };
+        if let Some(buffer) = filling.as_ref().and_then(|filling| filling.printed.as_ref()) {
+            buffer.print(self.program.formats(), &print_to);
+        }
         let counters = filling.as_ref().and_then(|filling| filling.counters.as_ref());
         if let (Some((counts, _)), Some(counters)) = (counts, counters) {
             counts.lock().unwrap_or_else(PoisonError::into_inner).join(&counters.counts());
         }
         ended.map_err(|mut fault| {
             self.find_lane(id, &grid, &mut fault);
-            self.told(&fault, depth)
+            let told = self.told(&fault, depth);
+            // What waits for a grid that has failed fails as that one did.
+            match launch.among.and_then(Among::why).filter(|_| fault.kind == grid::FaultKind::Abandoned) {
+                Some(kind) => Fault { kind, ..told },
+                None => told,
+            }
         })?;
         Ok(around.children.asked())
     }
@@ -596,6 +583,8 @@ impl ModuleCode {
 /// What a launch writes after its parameters, and what that refers to.
 struct Filling {
     params: Aligned,
+    /// Where the kernel leaves output.
+    printed: Option<printed::Buffer>,
     /// The host answers calls only while a kernel runs that can make some.
     calls: Option<Hostcalls>,
     counters: Option<Counters>,
@@ -608,6 +597,7 @@ impl ModuleCode {
     #[cold]
     fn fill(&self, launch: &LaunchRequest<'_>, info: &wave::KernelInfo, static_shared: u32) -> Filling {
         let asks = |what: Filled| info.fills.iter().any(|fill| fill.what == what);
+        let printed = asks(Filled::Printf).then(printed::Buffer::default);
         let calls = asks(Filled::Hostcalls).then(|| Hostcalls::new(self.waves(launch)));
         let counters = asks(Filled::Counters).then(Counters::new);
         let sync = (launch.cooperative && asks(Filled::GridSync)).then(|| GridSync::of(launch));
@@ -616,12 +606,14 @@ impl ModuleCode {
             block: launch.block,
             shared: [static_shared, launch.dynamic_shared],
             image: launch.image_base,
+            printf: printed.as_ref().map_or(0, printed::Buffer::address),
             hostcalls: calls.as_ref().map_or(0, Hostcalls::address),
             heap: if asks(Filled::Heap) { hostcall::heap() } else { 0 },
             grid_sync: sync.as_ref().map_or(0, GridSync::address),
             counters: counters.as_ref().map_or(0, Counters::address),
         };
-        Filling { params: Aligned::filled(launch.params, info, &shape), calls, counters, _sync: sync }
+        let params = Aligned::filled(launch.params, info, &shape);
+        Filling { params, printed, calls, counters, _sync: sync }
     }
 }
 
@@ -704,7 +696,7 @@ fn kind_of(kind: grid::FaultKind) -> FaultKind {
         G::MisalignedAddress => FaultKind::MisalignedAddress,
         G::IllegalInstruction | G::Arithmetic | G::InvalidBarrier => FaultKind::IllegalInstruction,
         G::Assert => FaultKind::Assert,
-        G::Trap | G::InvalidFree | G::Internal => FaultKind::Trap,
+        G::Trap | G::InvalidFree | G::Internal | G::Abandoned => FaultKind::Trap,
         G::OutOfMemory | G::InvalidLaunch => FaultKind::OutOfResources,
         G::Deadlock | G::Timeout => FaultKind::Timeout,
     }

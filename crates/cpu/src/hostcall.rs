@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use crate::message;
+
 /// Words of 64 bits in the buffer's head: addresses of headers and of payloads, the doorbell, the free and
 /// the ready stack, the mask of packets' numbers.
 const HEADERS: usize = 0;
@@ -194,7 +196,7 @@ impl Hostcalls {
         let Some((&control, rest)) = message.split_first().filter(|(control, _)| **control <= 1) else {
             return u64::MAX;
         };
-        let text = formatted(rest);
+        let text = message::formatted(rest);
         print(&text, control == 1);
         text.len() as u64
     }
@@ -232,157 +234,12 @@ pub(crate) fn heap() -> u64 {
     *MADE.get_or_init(|| Box::leak(vec![0u64; HEAP / 8].into_boxed_slice()).as_mut_ptr().addr() as u64)
 }
 
-/// Memory of a message as [`grid::format_printf`] reads it: format, strings and arguments.
-struct Text(Vec<u8>);
-
-/// The address of its first byte.
-const BASE: u64 = 0x1_0000;
-/// Bytes that may be read after its end.
-const SLACK: usize = 64;
-
-impl grid::Reader for Text {
-    fn read(&self, address: u64, to: &mut [u8]) -> bool {
-        let from = address.checked_sub(BASE).and_then(|at| usize::try_from(at).ok());
-        let bytes = from.and_then(|at| self.0.get(at..at.checked_add(to.len())?));
-        bytes.is_some_and(|bytes| {
-            to.copy_from_slice(bytes);
-            true
-        })
-    }
-}
-
-impl Text {
-    /// Adds bytes at a multiple of an alignment; their address.
-    fn add(&mut self, bytes: &[u8], align: usize) -> u64 {
-        self.0.resize(self.0.len().next_multiple_of(align), 0);
-        let at = BASE + self.0.len() as u64;
-        self.0.extend_from_slice(bytes);
-        at
-    }
-}
-
-/// An argument: its bytes, at a multiple of their number.
-enum Argument {
-    Word(u32),
-    Long(u64),
-}
-
-/// The output of `printf` with a format and arguments as messages hold them.
-fn formatted(words: &[u64]) -> Vec<u8> {
-    let string = |at: usize| -> Vec<u8> {
-        let bytes = words.get(at..).unwrap_or_default().iter().flat_map(|word| word.to_le_bytes());
-        bytes.take_while(|byte| *byte != 0).collect()
-    };
-    let words_of = |text: &[u8]| (text.len() + 1).div_ceil(8);
-    let layout = string(0);
-    let mut next = words_of(&layout);
-    let (mut text, mut arguments, mut format) = (Text(Vec::new()), Vec::new(), Vec::new());
-    let mut rest = layout.iter().copied().peekable();
-    while let Some(byte) = rest.next() {
-        format.push(byte);
-        if byte != b'%' {
-            continue;
-        }
-        if rest.next_if_eq(&b'%').is_some() {
-            format.push(b'%');
-            continue;
-        }
-        let begin = format.len() - 1;
-        let mut long = false;
-        for byte in rest.by_ref() {
-            let word = words.get(next).copied().unwrap_or(0);
-            match byte {
-                b'*' => {
-                    arguments.push(Argument::Word(word as u32));
-                    next += 1;
-                }
-                // The formatter knows the lengths of C's first standard.
-                b'l' | b'z' | b'j' | b't' | b'q' | b'L' => {
-                    long = true;
-                    continue;
-                }
-                b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'c' => {
-                    next += 1;
-                    if long && byte != b'c' {
-                        format.extend(b"ll");
-                        arguments.push(Argument::Long(word));
-                    } else {
-                        arguments.push(Argument::Word(word as u32));
-                    }
-                }
-                b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' | b'p' => {
-                    next += 1;
-                    arguments.push(Argument::Long(word));
-                }
-                b's' => {
-                    let bytes = string(next);
-                    next += words_of(&bytes);
-                    arguments.push(Argument::Long(text.add(&[&*bytes, &[0]].concat(), 1)));
-                }
-                // Nothing is stored.
-                b'n' => {
-                    next += 1;
-                    format.truncate(begin);
-                    break;
-                }
-                _ => {
-                    format.push(byte);
-                    continue;
-                }
-            }
-            format.push(byte);
-            if byte != b'*' {
-                break;
-            }
-        }
-    }
-    format.push(0);
-    let at = text.add(&format, 1);
-    let list = text.add(&[], 8);
-    for argument in arguments {
-        match argument {
-            Argument::Word(word) => text.add(&word.to_le_bytes(), 4),
-            Argument::Long(long) => text.add(&long.to_le_bytes(), 8),
-        };
-    }
-    text.add(&[0; SLACK], 1);
-    let mut out = Vec::new();
-    // Everything that is read lies in the text.
-    let _ = grid::format_printf(&text, at, list, &mut out);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
 
     use super::*;
-
-    /// Words of a text with its zero.
-    fn padded(text: &str) -> Vec<u64> {
-        let mut bytes = text.as_bytes().to_vec();
-        bytes.push(0);
-        bytes.resize(bytes.len().next_multiple_of(8), 0);
-        bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().expect("eight"))).collect()
-    }
-
-    #[test]
-    fn messages_are_formatted_as_by_c() {
-        let of = |format: &str, arguments: &[&[u64]]| {
-            let words = [padded(format), arguments.concat()].concat();
-            String::from_utf8(formatted(&words)).expect("text")
-        };
-        assert_eq!(of("no conversion: 100%%", &[]), "no conversion: 100%");
-        assert_eq!(of("%d|%5u|%-4x|", &[&[u64::MAX], &[42], &[255]]), "-1|   42|ff  |");
-        assert_eq!(of("%ld %zu %llx", &[&[1 << 40], &[7], &[u64::MAX]]), "1099511627776 7 ffffffffffffffff");
-        assert_eq!(
-            of("%s is %.2f%c", &[&padded("the value"), &[2.5f64.to_bits()], &[b'!'.into()]]),
-            "the value is 2.50!"
-        );
-        assert_eq!(of("%*d|%n%d", &[&[6], &[12], &[0], &[3]]), "    12|3");
-        assert_eq!(of("%d %d", &[&[1]]), "1 0");
-        assert_eq!(of("%", &[]), "%");
-    }
+    use crate::message::padded;
 
     /// A wave's two lanes send one message each, as device code does; the second has more than a packet
     /// holds.

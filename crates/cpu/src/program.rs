@@ -13,6 +13,7 @@ use crate::code::{self, Codes, Kernel, Maker, Ready};
 use crate::counting;
 use crate::front::{Checked, Frontend, LoadError, Lowered, Source, Texts, Variable};
 use crate::modules::Modules;
+use crate::printed::Formats;
 use crate::rules::{Checks, Limits, Rules};
 use crate::settings::Making;
 use crate::share;
@@ -25,6 +26,7 @@ pub struct Program {
     targets: HashMap<FuncId, u32>,
     refused: HashMap<FuncId, String>,
     variables: Vec<Variable>,
+    formats: Formats,
     /// Whether the lines of the IR are addresses in a code object.
     has_addresses: bool,
     maker: Maker,
@@ -74,14 +76,16 @@ impl Program {
         if launches && threads <= 1 {
             beside::open_llvm(maker.making());
         }
-        let Checked { lowered, targets, refused, variables, has_addresses } = code.check(&checks, threads)?;
+        let checked = code.check(&checks, threads)?;
+        let Checked { lowered, targets, refused, variables, formats, has_addresses } = checked;
         check_shared(lowered.heads(), limits)?;
         let lowered = if meaning.counting.is_some() { counting::counting(lowered) } else { lowered };
         let modules = match lowered {
             Lowered::Whole(module) => Modules::Whole(Arc::new(module)),
             Lowered::Later(later) => Modules::later(later, threads),
         };
-        let program = Program { refused, variables, has_addresses, ..Program::new(modules, targets, maker) };
+        let program = Program::new(modules, targets, maker);
+        let program = Program { refused, variables, formats, has_addresses, ..program };
         if launches && threads > 1 {
             beside::open_llvm(program.maker.making());
         }
@@ -102,8 +106,8 @@ impl Program {
     fn new(modules: Modules, targets: HashMap<FuncId, u32>, maker: Maker) -> Program {
         let functions = modules.heads().functions.iter();
         let codes = functions.map(|f| f.kernel.is_some().then(Codes::default)).collect();
-        let (refused, variables) = (HashMap::new(), Vec::new());
-        Program { modules, codes, targets, refused, variables, has_addresses: false, maker }
+        let (refused, variables, formats) = Default::default();
+        Program { modules, codes, targets, refused, variables, formats, has_addresses: false, maker }
     }
 
     /// Names a line in messages: with the source that it was compiled from, if that is known. In AMD's code a
@@ -135,6 +139,11 @@ impl Program {
     /// Variables that the host can look up by name, beside those of the IR.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
+    }
+
+    /// The calls of `printf` whose output its kernels leave in a buffer.
+    pub fn formats(&self) -> &Formats {
+        &self.formats
     }
 
     /// The `.target` of a kernel's text as a number: 52 for `sm_52`.
@@ -220,6 +229,13 @@ impl Program {
     #[must_use]
     pub fn for_target(mut self, target: Target) -> Program {
         self.maker = self.maker.with(|making| *making = Making { target, cache: None, ..making.clone() });
+        self
+    }
+
+    /// Says what the calls of `printf` are: for tests.
+    #[must_use]
+    pub fn printing(mut self, formats: Formats) -> Program {
+        self.formats = formats;
         self
     }
 

@@ -364,7 +364,11 @@ impl Prepared {
             begun: measured.begun,
             counts: measured.counts,
         };
-        module.program.launch(&launch).map_err(|fault| {
+        let ended = module.program.launch(&launch);
+        if let Some(among) = &self.among {
+            among.end(&ended);
+        }
+        ended.map_err(|fault| {
             let error = Error::from(&fault);
             if error == Error::IllegalAddress {
                 address::restore();

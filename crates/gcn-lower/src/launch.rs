@@ -47,9 +47,10 @@ const HIDDEN: &[(&str, u32, u32, Option<Filled>)] = &[
 ];
 
 /// Arguments that cost a launch something, so that it writes them only for kernels whose metadata has them,
-/// in all versions: the buffer for calls of the host, the memory for `malloc`, and what grids know of each
-/// other.
-const ASKED: [(&str, Filled); 3] = [
+/// in all versions: the buffers for the output of `printf` and for calls of the host, the memory for
+/// `malloc`, and what grids know of each other.
+const ASKED: [(&str, Filled); 4] = [
+    ("hidden_printf_buffer", Filled::Printf),
     ("hidden_hostcall_buffer", Filled::Hostcalls),
     ("hidden_heap_v1", Filled::Heap),
     ("hidden_multigrid_sync_arg", Filled::GridSync),

@@ -25,6 +25,8 @@ pub enum FaultKind {
     Deadlock,
     /// The watchdog's time has expired.
     Timeout,
+    /// Another grid, for which this one may wait, has failed.
+    Abandoned,
     /// A barrier number or mode that does not exist.
     InvalidBarrier,
     /// `free` of an address that `malloc` did not return, or that was already freed.
@@ -49,6 +51,7 @@ impl FaultKind {
             FaultKind::OutOfMemory => "out of memory",
             FaultKind::Deadlock => "deadlock at a barrier",
             FaultKind::Timeout => "timeout",
+            FaultKind::Abandoned => "another grid of the launch has failed",
             FaultKind::InvalidBarrier => "invalid barrier",
             FaultKind::InvalidFree => "invalid free",
             FaultKind::InvalidLaunch => "invalid launch",

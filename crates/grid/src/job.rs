@@ -173,6 +173,11 @@ impl<'a> Job<'a> {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// Whether a grid has failed for which this one may wait.
+    pub(crate) fn others_failed(&self) -> bool {
+        self.launch.host.others_failed().is_some_and(|failed| failed.load(Ordering::Acquire))
+    }
+
     /// The flag that is set when the launch fails.
     pub(crate) fn failed(&self) -> &AtomicBool {
         &self.failed

@@ -1,6 +1,6 @@
 //! The description of a launch.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use wave::abi::{ClusterCtx, Code, MAX_CLUSTER};
@@ -69,6 +69,12 @@ pub trait Host: Send + Sync {
     /// The address that cannot be accessed, or 0, and what was wrong.
     fn device_call(&self, call: &DeviceCall) -> Result<u64, (u64, String)> {
         Err((0, format!("{}: there is no device runtime here", call.function.name())))
+    }
+
+    /// For a grid that may wait for others: a flag that becomes true if one of these fails. The launch then
+    /// ends.
+    fn others_failed(&self) -> Option<&AtomicBool> {
+        None
     }
 
     /// Receives messages of failed assertions; hardware writes them to stderr.

@@ -359,11 +359,15 @@ impl Workers {
             return Err(Box::new(fault));
         };
         let watched = pool.config.watchdog.filter(|_| !forked);
-        if workers > 1 && blocks > 1 || watched.is_some() {
+        let looks = !forked && launch.host.others_failed().is_some();
+        if workers > 1 && blocks > 1 || watched.is_some() || looks {
             job.join(multiprocessor.gate());
         }
         if let Some(time) = watched {
             pool.watchdog.limit(&job, time);
+        }
+        if looks {
+            pool.watchdog.look(&job);
         }
         let turn = host::threads::Turn::unless_begun();
         launch.enter_in_time();
@@ -378,7 +382,7 @@ impl Workers {
             pool.withdraw(&job);
         }
         launch.leave();
-        if watched.is_some() || published && job.has_failed() {
+        if watched.is_some() || looks || published && job.has_failed() {
             pool.watchdog.forget(&job);
         }
         if !forked {

@@ -1,4 +1,5 @@
-//! Stops launches that take too long, and workers that still run after their launch has failed.
+//! Stops launches that take too long or wait for a grid that has failed, and workers that still run after
+//! their launch has failed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,9 @@ const GRACE: Duration = Duration::from_millis(100);
 /// Time between interrupts: a worker can be left only while it is in machine code.
 const AGAIN: Duration = Duration::from_millis(5);
 
+/// Time between looks at other grids, for which a launch may wait.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// Time between checks without a launch to watch; a new launch wakes the thread.
 const IDLE: Duration = Duration::from_secs(3600);
 
@@ -21,6 +25,8 @@ struct Watch {
     job: *const Job<'static>,
     /// The time limit of the launch, if it has one.
     allowed: Option<Duration>,
+    /// Whether it may wait for other grids.
+    looks: bool,
     at: Instant,
 }
 
@@ -45,14 +51,15 @@ impl Watchdog {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(self: &Arc<Self>, job: &Job, allowed: Option<Duration>, wait: Duration) {
+    fn add(self: &Arc<Self>, job: &Job, allowed: Option<Duration>, looks: bool, wait: Duration) {
         let mut state = self.state();
         let pointer = std::ptr::from_ref(job).cast::<Job<'static>>();
         let Some(at) = Instant::now().checked_add(wait) else { return };
-        if allowed.is_none() && state.watches.iter().any(|w| w.job == pointer && w.allowed.is_none()) {
+        let interrupts = |w: &Watch| w.job == pointer && w.allowed.is_none() && !w.looks;
+        if allowed.is_none() && !looks && state.watches.iter().any(interrupts) {
             return;
         }
-        state.watches.push(Watch { job: pointer, allowed, at });
+        state.watches.push(Watch { job: pointer, allowed, looks, at });
         if !state.running {
             let this = self.clone();
             let thread = std::thread::Builder::new().name("anywarp-watch".into());
@@ -72,13 +79,18 @@ impl Watchdog {
     /// Fails `job` with [`FaultKind::Timeout`] if it and what was spent before it take longer than `time`.
     /// The watch must be removed with `forget` before the job is dropped.
     pub(crate) fn limit(self: &Arc<Self>, job: &Job, time: Duration) {
-        self.add(job, Some(time), time.saturating_sub(job.launch.spent));
+        self.add(job, Some(time), false, time.saturating_sub(job.launch.spent));
+    }
+
+    /// Fails `job` with [`FaultKind::Abandoned`] when a grid fails for which it may wait. As for `limit`.
+    pub(crate) fn look(self: &Arc<Self>, job: &Job) {
+        self.add(job, None, true, Duration::ZERO);
     }
 
     /// Interrupts the workers of a failed job that do not end by themselves. The watch must be removed with
     /// `forget` before the job is dropped.
     pub(crate) fn hurry(self: &Arc<Self>, job: &Job) {
-        self.add(job, None, GRACE);
+        self.add(job, None, false, GRACE);
     }
 
     /// Removes all watches of a job.
@@ -107,6 +119,13 @@ impl Watchdog {
                         detail.push_str(", with what kernels launched before");
                     }
                     job.fail(Fault::new(FaultKind::Timeout, job.launch.name, detail));
+                }
+                if watch.looks {
+                    if !job.others_failed() {
+                        watch.at = now + LOOK;
+                        continue;
+                    }
+                    job.fail(Fault::new(FaultKind::Abandoned, job.launch.name, String::new()));
                 }
                 job.interrupt_all();
                 watch.at = now + AGAIN;

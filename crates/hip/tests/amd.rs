@@ -10,10 +10,14 @@ mod library;
 #[allow(dead_code, reason = "each test that includes these files uses part of them")]
 mod support;
 
+#[path = "amd/abandoned.rs"]
+mod abandoned;
 #[path = "amd/images.rs"]
 mod images;
 #[path = "amd/libraries.rs"]
 mod libraries;
+#[path = "amd/printed.rs"]
+mod printed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

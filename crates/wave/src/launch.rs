@@ -36,6 +36,8 @@ pub enum Filled {
     Params(u64),
     /// The address of the module's image, plus an offset.
     Image(u64),
+    /// The address of the buffer in which kernels leave the output of `printf`.
+    Printf,
     /// The address of the buffer by which kernels call the host.
     Hostcalls,
     /// The address of the memory in which AMD's device library manages the memory of `malloc`.
@@ -57,6 +59,8 @@ pub struct Shape {
     pub shared: [u32; 2],
     /// The address of the module's image.
     pub image: u64,
+    /// The address of the buffer for the output of `printf`; 0 if no kernel asks for it.
+    pub printf: u64,
     /// The address of the buffer by which kernels call the host; 0 if no kernel asks for it.
     pub hostcalls: u64,
     /// The address of the memory for `malloc`; 0 if no kernel asks for it.
@@ -80,6 +84,7 @@ impl Filled {
             Filled::Shared => u64::from(shape.shared[0]) + u64::from(shape.shared[1]),
             Filled::Params(offset) => params.wrapping_add(offset),
             Filled::Image(offset) => shape.image.wrapping_add(offset),
+            Filled::Printf => shape.printf,
             Filled::Hostcalls => shape.hostcalls,
             Filled::Heap => shape.heap,
             Filled::GridSync => shape.grid_sync,
@@ -98,6 +103,7 @@ impl Filled {
             Filled::Shared => ("shared", 0),
             Filled::Params(offset) => ("params", offset),
             Filled::Image(offset) => ("image", offset),
+            Filled::Printf => ("printf", 0),
             Filled::Hostcalls => ("hostcalls", 0),
             Filled::Heap => ("heap", 0),
             Filled::GridSync => ("grid_sync", 0),
@@ -117,6 +123,7 @@ impl Filled {
             "shared" => Filled::Shared,
             "params" => Filled::Params(number),
             "image" => Filled::Image(number),
+            "printf" => Filled::Printf,
             "hostcalls" => Filled::Hostcalls,
             "heap" => Filled::Heap,
             "grid_sync" => Filled::GridSync,

@@ -10,6 +10,7 @@ use wave::verify::{Each, verify_functions};
 use wave::{FuncId, Function, Module};
 
 use super::{Checked, ErrorKind, Finding, Frontend, Later, LoadError, Lowered, Place, Variable};
+use crate::printed::Formats;
 use crate::rules::Checks;
 use crate::share;
 
@@ -284,6 +285,7 @@ impl Frontend for AmdObject<'_> {
         } else {
             Lowered::Whole(module)
         };
-        Ok(Checked { lowered, targets, refused, variables, has_addresses: true })
+        let formats = Formats::read(&object.metadata.printf);
+        Ok(Checked { lowered, targets, refused, variables, formats, has_addresses: true })
     }
 }

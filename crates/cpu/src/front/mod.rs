@@ -15,6 +15,7 @@ use driver::backend::{Code, Input};
 use wave::verify::Each;
 use wave::{FuncId, Module};
 
+use crate::printed::Formats;
 use crate::rules::Checks;
 
 pub use self::amd::AmdObject;
@@ -144,6 +145,8 @@ pub struct Checked {
     pub refused: HashMap<FuncId, String>,
     /// Variables that the host can look up by name, beside those of the IR.
     pub variables: Vec<Variable>,
+    /// The calls of `printf` whose output the kernels leave in a buffer.
+    pub formats: Formats,
     /// Whether the lines of the IR are addresses in a code object.
     pub has_addresses: bool,
 }
@@ -151,7 +154,8 @@ pub struct Checked {
 impl Checked {
     /// Code whose kernels all run, and whose variables are those of the IR.
     fn of(lowered: Lowered, targets: HashMap<FuncId, u32>) -> Checked {
-        Checked { lowered, targets, refused: HashMap::new(), variables: Vec::new(), has_addresses: false }
+        let (refused, variables, formats) = Default::default();
+        Checked { lowered, targets, refused, variables, formats, has_addresses: false }
     }
 }
 

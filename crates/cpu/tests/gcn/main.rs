@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use cpu::printed::Formats;
 use cpu::{Engine, Forced, Program, Target};
 use grid::Workers;
 use hwtruth::sample::{self, every_way, long};
@@ -102,6 +103,12 @@ fn assembled(file: &Path, target: &str, options: &[&str], into: &Path) -> Result
     std::fs::read(into).map_err(|e| e.to_string())
 }
 
+/// The calls of `printf` in a code object.
+fn formats(bytes: &[u8]) -> Result<Formats, String> {
+    let object = gcn::CodeObject::read(bytes).map_err(|e| e.to_string())?;
+    Ok(Formats::read(&object.metadata.printf))
+}
+
 /// The kernels of a code object as a module.
 fn lowered(bytes: &[u8]) -> Result<Module, String> {
     let object = gcn::CodeObject::read(bytes).map_err(|e| e.to_string())?;
@@ -123,10 +130,12 @@ fn lowered(bytes: &[u8]) -> Result<Module, String> {
     Ok(module)
 }
 
-/// Runs `cases` of a module with `engines`; each engine loads the module once.
-fn run(module: &Module, cases: &[Run], engines: &[Engine], workers: &[Workers]) -> Result<(), String> {
+/// Runs `cases` of a code object with `engines`; each engine loads the module once.
+fn run(object: &[u8], cases: &[Run], engines: &[Engine], workers: &[Workers]) -> Result<(), String> {
+    let (module, formats) = (lowered(object)?, formats(object)?);
     for &engine in engines {
         let program = Program::of_module(module.clone(), engine).map_err(|p| format!("{p:?}"))?;
+        let program = program.printing(formats.clone());
         let program = match engine {
             Engine::Compiled => program.for_target(Target::native()).forced(Forced::default()),
             Engine::Interpreter => program,
@@ -203,9 +212,8 @@ fn kernels_compute_what_their_files_say() {
             if engines.is_empty() {
                 continue;
             }
-            let made = compiled(file, target, options, level, &folder.path().join("object"))
-                .and_then(|bytes| lowered(&bytes));
-            let outcome = made.and_then(|module| run(&module, &cases, engines, &workers));
+            let made = compiled(file, target, options, level, &folder.path().join("object"));
+            let outcome = made.and_then(|object| run(&object, &cases, engines, &workers));
             failures.extend(outcome.err().map(|e| format!("{name} for {target} {level}: {e}")));
         }
     }

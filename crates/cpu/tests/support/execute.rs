@@ -1,5 +1,6 @@
 //! Runs a launch of a test file.
 
+use cpu::printed::Buffer;
 use cpu::{Engine, Program, Specialisation};
 use grid::{Launch, Workers};
 use wave::abi::Code;
@@ -58,18 +59,22 @@ pub fn execute_and_count(
         params[at..at + bytes.len()].copy_from_slice(&bytes);
     }
     let shared = [info.shared_size as u32, run.shared];
+    let asks = |what: Filled| info.fills.iter().any(|fill| fill.what == what);
+    let printed = asks(Filled::Printf).then(Buffer::default);
     let mut counters = Aligned::new(&[0; ROWS * ROW * 8]);
     let shape = Shape {
         grid: run.grid,
         block: run.block,
         shared,
         image: base,
+        printf: printed.as_ref().map_or(0, Buffer::address),
         counters: counters.address(),
         ..Shape::default()
     };
     info.fill(&mut params, &shape);
     let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| b.range()).collect();
     ranges.extend([image.range(), counters.range()]);
+    ranges.extend(printed.iter().map(|buffer| (buffer.address(), Buffer::SIZE as u64)));
     let memory = Memory::new(ranges);
     let spec = Specialisation::of_launch(run.grid, run.block).in_clusters(run.cluster.is_some());
     let made;
@@ -100,6 +105,9 @@ pub fn execute_and_count(
         id: 1,
         host: &memory,
     });
+    if let Some(buffer) = printed {
+        buffer.print(program.formats(), &|text, _| grid::Host::print(&memory, text));
+    }
     match (&run.fault, result) {
         (None, Err(fault)) => return Err(format!("fault {:?}: {fault}", fault.kind)),
         (Some(want), Ok(())) => return Err(format!("no fault, {want} expected")),
@@ -128,7 +136,7 @@ pub fn execute_and_count(
         counters.bytes().as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
     let sum = |counter: &Counter| words.iter().skip(*counter as usize).step_by(ROW).sum();
     let counts: Vec<u64> = Counter::ALL.iter().map(sum).collect();
-    if info.fills.iter().any(|fill| fill.what == Filled::Counters) {
+    if asks(Filled::Counters) {
         run.check_counts(&counts)?;
     }
     Ok(counts)

@@ -73,8 +73,9 @@ pub struct Metadata {
     pub version: (u32, u32),
     /// The target as text. The ELF header decides which it is: compilers write this text in several ways.
     pub target: String,
-    /// Formats of OpenCL's `printf`.
-    pub printf: Vec<String>,
+    /// Descriptions of the calls of `printf` whose output the kernels leave in a buffer: bytes, since formats
+    /// may be in any encoding.
+    pub printf: Vec<Vec<u8>>,
     /// The kernels.
     pub kernels: Vec<KernelMetadata>,
 }
@@ -139,6 +140,12 @@ impl<'a> Node<'a> {
     pub(super) fn number(&self) -> Result<u32, Error> {
         let number = self.value.as_u64().and_then(|n| u32::try_from(n).ok());
         number.ok_or_else(|| self.wrong("an integer of 32 bits"))
+    }
+
+    /// A text in any encoding.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>, Error> {
+        let text = self.value.as_slice().map(<[u8]>::to_vec);
+        text.ok_or_else(|| self.wrong("a text"))
     }
 
     pub(super) fn text_at(&self, key: &str) -> Result<String, Error> {
@@ -249,7 +256,7 @@ impl Metadata {
             return Err(top.needed("amdhsa.version")?.wrong("an array of two integers"));
         };
         let list = |key: &str| match top.get(key)? {
-            Some(node) => node.items()?.map(|n| n.text()).collect(),
+            Some(node) => node.items()?.map(|n| n.bytes()).collect(),
             None => Ok(Vec::new()),
         };
         let kernels = match top.get("amdhsa.kernels")? {

@@ -86,7 +86,7 @@ pub(super) fn metadata(bytes: &[u8]) -> Result<Metadata, Error> {
     let value = Yaml::read(text.trim_end_matches('\0'))?;
     let top = Node::top(&value);
     let list = |key: &str| match top.get(key)? {
-        Some(node) => node.items()?.map(|n| n.text()).collect(),
+        Some(node) => node.items()?.map(|n| n.bytes()).collect(),
         None => Ok(Vec::new()),
     };
     let kernels = match top.get("Kernels")? {
