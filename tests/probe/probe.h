@@ -95,7 +95,9 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(sparse) G(sparsemip) G(sparsemap) G(multicast) G(planes) \
     G(im2col) G(im2colwide) G(tensoraddress) G(graphics) G(gl) G(egl) G(vdpau) \
     G(copyrows) G(memopflags) G(asyncfar) G(sharedwrap) \
-    G(peervmm) G(peerpool) G(peeralloc)
+    G(peervmm) G(peerpool) G(peeralloc) \
+    G(planarnew) G(planarmip) G(planarmap) G(planardefer) G(planarlayer) G(packedrow) G(planarcopy) \
+    G(planartex) G(planarmipmap) G(planardead) G(planarfreed)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G

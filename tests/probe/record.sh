@@ -2,7 +2,7 @@
 # Builds the probe and records the answers of a CUDA driver library.
 #     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME [PART...]]
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt and NAME-PART (default NAME:
-# h200-580; parts: main, texture, cluster, formats, graph, rest, peers, procaddr; default: all).
+# h200-580; parts: main, texture, cluster, formats, graph, rest, peers, planes, procaddr; default: all).
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"
@@ -10,7 +10,7 @@ build probe -Wa,-I,"$here" "$here"/*.c
 build table "$here/procaddr/table.c"
 into "${3:-}"
 name=${4:-h200-580}
-parts='main texture cluster formats graph rest peers procaddr'
+parts='main texture cluster formats graph rest peers planes procaddr'
 if [ $# -gt 4 ]; then
     shift 4
     parts=$*
@@ -29,8 +29,10 @@ advise rangeattr prefetchbatch copybatch copybatch3d decompress copyrest sparse 
 multicast planes im2col im2colwide tensoraddress graphics gl egl vdpau copyrows memopflags asyncfar
 sharedwrap'
 peers='peervmm peerpool peeralloc'
+planes='planarnew planarmip planarmap planardefer planarlayer packedrow planarcopy planartex planarmipmap
+planardead planarfreed'
 of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
-others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph $rest $peers)")
+others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph $rest $peers $planes)")
 for part in $parts; do
     case $part in
     main) { echo "$header"; of "$others"; } >"$out/$name.txt" ;;
@@ -39,6 +41,7 @@ for part in $parts; do
     formats) { echo "$header"; of "$formats"; } >"$out/$name-formats.txt" ;;
     graph) { echo "$header"; of "$graph"; } >"$out/$name-graph.txt" ;;
     peers) { echo "$header"; of "$peers"; } >"$out/$name-peers.txt" ;;
+    planes) { echo "$header"; of "$planes"; } >"$out/$name-planes.txt" ;;
     rest) { echo "$header"; of "$rest"; } >"$out/$name-rest.txt" ;;
     procaddr)
         { echo "$header"

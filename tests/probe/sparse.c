@@ -1,20 +1,6 @@
 /* Sparse and deferred arrays: properties, requirements, mapping; planes; multicast without objects. */
 #include "words.h"
 
-/* As CUarrayMapInfo, which not every cuda.h declares. */
-struct map {
-    int resource;
-    void *array;
-    int subresource;
-    union {
-        struct { unsigned level, layer, x, y, z, w, h, d; } level;
-        struct { unsigned layer; unsigned long long offset, size; } tail;
-    } at;
-    int operation, handle_type;
-    unsigned long long handle, offset;
-    unsigned devices, flags, reserved[2];
-};
-
 static const struct { const char *name; CUDA_ARRAY3D_DESCRIPTOR d; } shapes[] = {
     {"1d", {4096, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0}},
     {"2d8", {1024, 1024, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0}},

@@ -14,6 +14,20 @@ enum { MOST_WORDS = 16 };
     (begin(name) ? report(words(symbol, (const uint64_t[MOST_WORDS]){__VA_ARGS__})) : skipped())
 CUresult words(const char *symbol, const uint64_t *w);
 
+/* As CUarrayMapInfo, which not every cuda.h declares. */
+struct map {
+    int resource;
+    void *array;
+    int subresource;
+    union {
+        struct { unsigned level, layer, x, y, z, w, h, d; } level;
+        struct { unsigned layer; unsigned long long offset, size; } tail;
+    } at;
+    int operation, handle_type;
+    unsigned long long handle, offset;
+    unsigned devices, flags, reserved[2];
+};
+
 /* A location in a word, as calls take it that get the structure by value. */
 CUmemLocation at_location(int type, int id);
 

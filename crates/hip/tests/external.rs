@@ -320,7 +320,12 @@ fn use_the_pool_of(parent: &str) {
     hip.ok("hipMemcpy", &[at(&mut words), address, 8, TO_HOST]);
     assert_eq!(words, [1, 2]);
     hip.ok("hipMemcpy", &[address, at(&mut [9u32]), 4, TO_DEVICE]);
+    // An address inside the same allocation, which is freed by it, too.
+    let inner = hip.made("hipMemPoolImportPointer", &[pool, foreign + 64]);
+    assert_eq!(inner, address + 4);
+    assert_eq!(hip.call("hipFreeAsync", &[address + 8, 0]), INVALID_VALUE);
     hip.rows(&[
+        ("hipFreeAsync", &[inner, 0], OK),
         ("hipFreeAsync", &[address, 0], OK),
         ("hipStreamSynchronize", &[0], OK),
         ("hipMemPoolDestroy", &[pool], OK),
@@ -352,7 +357,10 @@ fn pools_are_shared_with_other_processes() {
     let (address, data) = export(pool);
     let (elsewhere, foreign) = export(other);
     hip.ok("hipMemcpy", &[address, at(&mut [1u32, 2]), 8, TO_DEVICE]);
-    let numbers = [u64::from(std::process::id()), descriptor as u64].into_iter().chain(data).chain(foreign);
+    let mut inner = [0u64; 8];
+    hip.ok("hipMemPoolExportPointer", &[at(&mut inner), address + 4]);
+    let numbers = [u64::from(std::process::id()), descriptor as u64];
+    let numbers = numbers.into_iter().chain(data).chain(foreign).chain(inner);
     let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
     let child = std::process::Command::new(std::env::current_exe().expect("the test's own path"))
         .args(["pools_are_shared_with_other_processes", "--exact", "--nocapture"])

@@ -8,6 +8,7 @@ const SPARSE: u64 = 0x40;
 const DEFERRED: u64 = 0x80;
 const LAYERED: u64 = 1;
 const SURFACE: u64 = 2;
+const VIDEO: u64 = 0x100;
 const FLOAT: u64 = 0x20;
 const TILE: u64 = 64 << 10;
 /// `CU_MEMORYTYPE_HOST`, `CU_MEMORYTYPE_ARRAY`.
@@ -436,12 +437,67 @@ fn compressed_formats_have_tiles_of_whole_blocks() {
     });
 }
 
+/// The planes of an image of 1024 by 512: bytes of a row, rows, and a tile of each.
+const NV12: [(u64, u64, [u32; 2]); 2] = [(1024, 512, [256, 256]), (1024, 256, [256, 128])];
+const P010: [(u64, u64, [u32; 2]); 2] = [(2048, 512, [256, 128]), (2048, 256, [128, 128])];
+
+#[test]
+fn planes_have_tiles_of_their_own() {
+    for engine in ENGINES {
+        isolated("sparse::planes_have_tiles_of_their_own", engine, || {
+            let cuda = Library::start();
+            let kernels = Kernels::load(cuda);
+            for (format, planes, bytes) in [(0xb0u64, NV12, 1u64), (0x9f, P010, 2)] {
+                let mut description = [1024u64, 512, 0, format | 3 << 32, VIDEO | SPARSE];
+                let whole = cuda.made("cuArray3DCreate_v2", &[at(&mut description)]);
+                let memory = pool(cuda, 4 << 20);
+                for (number, (row, rows, [width, height])) in planes.into_iter().enumerate() {
+                    let what = format!("{format:x}, plane {number}");
+                    let plane = cuda.made("cuArrayGetPlane", &[whole, number as u64]);
+                    let mut properties = [9u32; 12];
+                    cuda.ok("cuArrayGetSparseProperties", &[at(&mut properties), plane]);
+                    assert_eq!(properties[..7], [width, height, 1, 0, 0, 0, 0], "{what}");
+                    // Of the second column of tiles the second; both planes get one tile of the same memory.
+                    let part = tiles(width, height, width, height);
+                    let place = Some((memory, (3 + number as u64) * TILE));
+                    assert_eq!(remap(cuda, mapping(0, plane, part, place)), OK, "{what}");
+                    let words = row / 4;
+                    let mut written: Vec<u32> = (1..=(words * rows) as u32).collect();
+                    copy(cuda, &mut written, plane, [0; 3], [words, rows, 1], true);
+                    let mut back = vec![7u32; written.len()];
+                    copy(cuda, &mut back, plane, [0; 3], [words, rows, 1], false);
+                    // A tile has 64 KiB.
+                    let across = TILE as u32 / height / 4;
+                    let present = |i: u32| {
+                        let [x, y] = [i % words as u32, i / words as u32];
+                        (across..2 * across).contains(&x) && (height..2 * height).contains(&y)
+                    };
+                    let model: Vec<u32> =
+                        (0..written.len() as u32).map(|i| if present(i) { i + 1 } else { 0 }).collect();
+                    assert!(back == model, "{what}");
+                    // The first channel of each texel.
+                    let texels = [if number == 0 { 1024 } else { 512 }, rows as u32];
+                    let per_word = 4 * texels[0] / row as u32;
+                    let image = texture(cuda, 0, plane);
+                    let read = kernels.read(image, texels);
+                    let texel = |i: usize| {
+                        let (word, part) = (model[i / per_word as usize], i as u32 % per_word);
+                        word >> (32 / per_word * part) & ((1 << (8 * bytes)) - 1)
+                    };
+                    assert!(read.iter().enumerate().all(|(i, value)| *value == texel(i)), "{what}: texture");
+                    cuda.ok("cuTexObjectDestroy", &[image]);
+                }
+                cuda.rows(&[("cuArrayDestroy", &[whole], OK), ("cuMemRelease", &[memory], OK)]);
+            }
+        });
+    }
+}
+
 /// Tiles and sizes are an H200's (`tests/probe/README.md`). That of a deferred array of YUY2 is not.
 #[test]
 fn packed_video_formats_have_tiles() {
     isolated("sparse::packed_video_formats_have_tiles", &[], || {
         let cuda = Library::start();
-        const VIDEO: u64 = 0x100;
         // Format, channels, words of an element, rows of a tile, bytes of a deferred array.
         for (format, channels, words, rows, size) in [
             (0xa5u64, 4u64, 1, 128u32, None),

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers};
 
-use super::sparse::{Placement, SparseMemory};
+use super::sparse::{Placement, Regions, SparseMemory};
 use super::{format, give_back, planar, space, take};
 use crate::external::Mapping;
 use texture::descriptor::{Code, FACES, Format, Plane, Tile};
@@ -89,9 +89,13 @@ impl Descriptor {
         }
     }
 
+    /// The elements of an array of one plane.
     fn check(&self) -> Result<Format> {
         self.check_shape()?;
-        let format = format::format(self.format, self.channels)?;
+        let format = match planar::packed(self)? {
+            Some(format) => format,
+            None => format::format(self.format, self.channels)?,
+        };
         match format.code {
             Code::Block(_) if self.flags & flag::SURFACE != 0 => Err(Error::NotSupported),
             Code::Block(_) if self.height == 0 => Err(Error::InvalidValue),
@@ -156,8 +160,8 @@ impl Descriptor {
 enum Memory {
     /// Its own.
     Own,
-    /// None: it consists of planes.
-    None,
+    /// Its planes, which are arrays.
+    Planes,
     /// What the program maps there.
     Sparse(Arc<SparseMemory>),
     /// A part of another interface's.
@@ -184,8 +188,18 @@ pub struct Array {
     pub block: Option<u64>,
     /// The arrays of its planes if it has several; it then has no memory of its own.
     planes: Vec<Handle>,
-    /// It is a level of a mipmap or a plane of an array.
-    level: bool,
+    role: Role,
+}
+
+/// What an array is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Nothing.
+    Whole,
+    /// A mipmap. The program maps memory to that.
+    Level,
+    /// An array of several planes, each of which the program can map memory to.
+    Plane,
 }
 
 impl std::fmt::Debug for Array {
@@ -213,18 +227,21 @@ impl Array {
         let (extent, block) = packed(&descriptor, format);
         let pitch = [extent[0], extent[0] * extent[1]];
         let (context, device, planes) = (context.id(), context.device.ordinal, Vec::new());
-        let (tile, level) = (None, false);
-        Array { descriptor, base, extent, pitch, tile, memory, context, device, block, planes, level }
+        let (tile, role) = (None, Role::Whole);
+        Array { descriptor, base, extent, pitch, tile, memory, context, device, block, planes, role }
+    }
+
+    /// An array of one level and one plane.
+    fn make(context: &Context, descriptor: Descriptor, format: Format, role: Role) -> Result<Arc<Array>> {
+        if descriptor.is_mapped_later() {
+            let (arrays, _) = Array::make_region(context, descriptor, format, 1, role)?;
+            return arrays.into_iter().next().ok_or(Error::OutOfMemory);
+        }
+        Array::make_own(context, descriptor, format, role)
     }
 
     /// An array with memory of its own.
-    fn make(context: &Context, descriptor: Descriptor, level: bool) -> Result<Arc<Array>> {
-        let format = descriptor.check()?;
-        Array::make_of(context, descriptor, format, level)
-    }
-
-    /// The same for checked elements.
-    fn make_of(context: &Context, descriptor: Descriptor, format: Format, level: bool) -> Result<Arc<Array>> {
+    fn make_own(context: &Context, descriptor: Descriptor, format: Format, role: Role) -> Result<Arc<Array>> {
         let size = packed(&descriptor, format).0.iter().product();
         take(&context.device, size)?;
         let Some(base) = space::alloc(size, space::For::Process) else {
@@ -232,8 +249,34 @@ impl Array {
             return Err(Error::OutOfMemory);
         };
         let mut array = Array::at(context, descriptor, format, base, Memory::Own);
-        array.level = level;
+        array.role = role;
         Ok(Arc::new(array))
+    }
+
+    /// An array of planes.
+    fn make_planar(
+        context: &Context,
+        whole: Descriptor,
+        planes: &[Descriptor],
+        role: Role,
+    ) -> Result<Arc<Array>> {
+        whole.check_shape()?;
+        let make = |plane: &Descriptor| Array::make(context, *plane, plane.check()?, Role::Plane);
+        let planes = planes.iter().map(make).collect::<Result<Vec<_>>>()?;
+        let planes = planes.into_iter().map(insert).collect::<Result<Vec<_>>>()?;
+        Ok(Arc::new(Array {
+            descriptor: whole,
+            base: 0,
+            extent: [0; 3],
+            pitch: [0; 2],
+            tile: None,
+            memory: Memory::Planes,
+            context: context.id(),
+            device: context.device.ordinal,
+            block: None,
+            planes,
+            role,
+        }))
     }
 
     /// The levels of an array or a mipmap whose memory the program maps, and their addresses.
@@ -242,28 +285,35 @@ impl Array {
         whole: Descriptor,
         format: Format,
         levels: u32,
-        mipmap: bool,
+        role: Role,
     ) -> Result<(Vec<Arc<Array>>, Arc<SparseMemory>)> {
+        let mipmap = role == Role::Level;
         let region = SparseMemory::new(Placement::new(&whole, format, levels, mipmap)?)?;
         let made = region.placement.levels.iter().zip(0..).map(|(placed, level)| {
             let (memory, base) = (Memory::Sparse(Arc::clone(&region)), region.base + placed.offset);
             let mut array = Array::at(context, whole.level(level), format, base, memory);
             array.pitch = [placed.pitch, placed.slice];
-            (array.tile, array.level) = (placed.tile, mipmap);
+            (array.tile, array.role) = (placed.tile, role);
             Arc::new(array)
         });
         Ok((made.collect(), Arc::clone(&region)))
     }
 
-    /// The addresses that the program maps, of a whole array.
+    /// The addresses that the program maps; those of each plane if it has several.
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: it has memory of its own, or is a level of a mipmap.
-    pub fn region(&self) -> Result<&Arc<SparseMemory>> {
+    pub fn regions(&self) -> Result<Regions> {
         match &self.memory {
-            Memory::Sparse(region) if !self.level => Ok(region),
-            _ => Err(Error::InvalidValue),
+            _ if self.role == Role::Level => Err(Error::InvalidValue),
+            Memory::Sparse(region) => Ok(Regions::from(Arc::clone(region))),
+            Memory::Planes => self.regions_of_planes(),
+            Memory::Own | Memory::External(_) => Err(Error::InvalidValue),
         }
+    }
+
+    fn regions_of_planes(&self) -> Result<Regions> {
+        self.planes.iter().map(|&plane| get(plane)?.regions()).collect()
     }
 
     /// The ordinal of its device.
@@ -275,7 +325,7 @@ impl Array {
     pub(crate) fn mapped(&self) -> Option<&Arc<Mapped>> {
         match &self.memory {
             Memory::Sparse(region) => Some(&region.mapped),
-            Memory::Own | Memory::None | Memory::External(_) => None,
+            Memory::Own | Memory::Planes | Memory::External(_) => None,
         }
     }
 
@@ -333,7 +383,8 @@ pub struct Mipmap {
     levels: Vec<Handle>,
     context: u64,
     device: u32,
-    region: Option<Arc<SparseMemory>>,
+    /// `None` if it has memory of its own.
+    regions: Option<Regions>,
 }
 
 impl Mipmap {
@@ -346,8 +397,8 @@ impl Mipmap {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: it has memory of its own.
-    pub fn region(&self) -> Result<&Arc<SparseMemory>> {
-        self.region.as_ref().ok_or(Error::InvalidValue)
+    pub fn regions(&self) -> Result<Regions> {
+        self.regions.clone().ok_or(Error::InvalidValue)
     }
 
     /// The ordinal of its device.
@@ -375,37 +426,11 @@ fn insert(array: Arc<Array>) -> Result<Handle> {
 
 /// Creates an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
-    let Some(planes) = planar::planes(&descriptor)? else {
-        let format = match planar::packed(&descriptor)? {
-            Some(format) => descriptor.check_shape().map(|()| format)?,
-            None => descriptor.check()?,
-        };
-        if descriptor.is_mapped_later() {
-            let (arrays, _) = Array::make_region(context, descriptor, format, 1, false)?;
-            return insert(arrays.into_iter().next().ok_or(Error::OutOfMemory)?);
-        }
-        return insert(Array::make_of(context, descriptor, format, false)?);
+    let array = match planar::planes(&descriptor)? {
+        Some(planes) => Array::make_planar(context, descriptor, &planes, Role::Whole)?,
+        None => Array::make(context, descriptor, descriptor.check()?, Role::Whole)?,
     };
-    descriptor.check_shape()?;
-    if descriptor.is_mapped_later() {
-        return Err(Error::NotSupported);
-    }
-    let planes: Result<Vec<_>> = planes.into_iter().map(|p| Array::make(context, p, true)).collect();
-    let planes = planes?.into_iter().map(insert).collect::<Result<Vec<_>>>()?;
-    let whole = Array {
-        descriptor,
-        base: 0,
-        extent: [0; 3],
-        pitch: [0; 2],
-        tile: None,
-        memory: Memory::None,
-        context: context.id(),
-        device: context.device.ordinal,
-        block: None,
-        planes,
-        level: false,
-    };
-    insert(Arc::new(whole))
+    insert(array)
 }
 
 /// The array of a plane.
@@ -424,7 +449,7 @@ pub fn get(handle: Handle) -> Result<Arc<Array>> {
 /// Destroys an array. Its memory is freed after the last copy that uses it. As on the hardware, a level or a
 /// plane cannot be destroyed alone.
 pub fn destroy(handle: Handle) -> Result<()> {
-    if get(handle)?.level {
+    if get(handle)?.role != Role::Whole {
         return Ok(());
     }
     let array = ARRAYS.remove(handle).ok_or(Error::InvalidHandle)?;
@@ -436,31 +461,43 @@ pub fn destroy(handle: Handle) -> Result<()> {
 
 /// Creates a mipmap of `levels` levels, but no more than it takes to reach a single element.
 pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> Result<Handle> {
-    let format = descriptor.check()?;
-    if descriptor.width > WIDEST_MIPMAP {
+    let planes = planar::planes(&descriptor)?;
+    if descriptor.width > WIDEST_MIPMAP || (descriptor.flags & flag::VIDEO != 0 && levels > 1) {
         return Err(Error::InvalidValue);
     }
     let levels = levels.clamp(1, descriptor.most_levels());
-    let (arrays, region) = if descriptor.is_mapped_later() {
-        let (arrays, region) = Array::make_region(context, descriptor, format, levels, true)?;
-        (arrays, Some(region))
-    } else {
-        let each = (0..levels).map(|level| Array::make(context, descriptor.level(level), true));
-        (each.collect::<Result<Vec<_>>>()?, None)
+    let (arrays, regions) = match (planes, descriptor.is_mapped_later()) {
+        (Some(planes), later) => {
+            let array = Array::make_planar(context, descriptor, &planes, Role::Level)?;
+            let regions = later.then(|| array.regions_of_planes()).transpose()?;
+            (vec![array], regions)
+        }
+        (None, true) => {
+            let format = descriptor.check()?;
+            let (arrays, region) = Array::make_region(context, descriptor, format, levels, Role::Level)?;
+            (arrays, Some(region.into()))
+        }
+        (None, false) => {
+            let level = |level| {
+                let descriptor = descriptor.level(level);
+                Array::make_own(context, descriptor, descriptor.check()?, Role::Level)
+            };
+            ((0..levels).map(level).collect::<Result<Vec<_>>>()?, None)
+        }
     };
-    insert_mipmap(context, descriptor, arrays, region)
+    insert_mipmap(context, descriptor, arrays, regions)
 }
 
 fn insert_mipmap(
     context: &Context,
     descriptor: Descriptor,
     arrays: Vec<Arc<Array>>,
-    region: Option<Arc<SparseMemory>>,
+    regions: Option<Regions>,
 ) -> Result<Handle> {
     let levels = arrays.len() as u32;
     let handles: Result<Vec<Handle>> = arrays.into_iter().map(insert).collect();
     let (context, device) = (context.id(), context.device.ordinal);
-    let mipmap = Mipmap { levels: handles?, context, device, region };
+    let mipmap = Mipmap { levels: handles?, context, device, regions };
     let handle = MIPMAPS.insert(Arc::new(mipmap)).ok_or(Error::OutOfMemory)?;
     if let Some(show) = SHOW.get() {
         (show.mipmap)(handle, &descriptor, levels);
@@ -475,8 +512,8 @@ fn insert_mipmap(
 /// [`Error::InvalidValue`]: no such shape, or it cannot have this many levels.
 pub fn external_size(descriptor: Descriptor, levels: u32) -> Result<u64> {
     let format = descriptor.check()?;
-    let several = planar::planes(&descriptor)?.is_some();
-    if several || descriptor.is_mapped_later() || !(1..=descriptor.most_levels()).contains(&levels) {
+    let video = descriptor.flags & flag::VIDEO != 0;
+    if video || descriptor.is_mapped_later() || !(1..=descriptor.most_levels()).contains(&levels) {
         return Err(Error::InvalidValue);
     }
     Ok((0..levels).map(|level| packed(&descriptor.level(level), format).0.iter().product::<u64>()).sum())
@@ -499,7 +536,7 @@ pub(crate) fn create_external(
         let memory = Memory::External(Arc::clone(&mapping));
         let mut array = Array::at(context, descriptor.level(level), format, base, memory);
         base += array.size();
-        array.level = true;
+        array.role = Role::Level;
         Arc::new(array)
     });
     let arrays = each.collect();

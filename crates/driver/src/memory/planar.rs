@@ -37,6 +37,11 @@ const PLANAR: &[(u32, &[Plane])] = &[
 const PACKED: &[(u32, u32, u8)] =
     &[(0xa5, 4, 1), (0xa6, 2, 2), (0xa7, 2, 2), (0xa8, 4, 1), (0xa9, 1, 4), (0xb1, 4, 2)];
 
+/// Images may have layers, but no depth.
+fn is_volume(whole: &Descriptor) -> bool {
+    whole.depth != 0 && whole.flags & flag::LAYERED == 0
+}
+
 /// The elements of an array of a packed format; `None` for any other array.
 ///
 /// # Errors
@@ -44,7 +49,7 @@ const PACKED: &[(u32, u32, u8)] =
 pub fn packed(whole: &Descriptor) -> Result<Option<Format>> {
     let Some(&(_, channels, bytes)) = PACKED.iter().find(|p| p.0 == whole.format) else { return Ok(None) };
     let video = whole.flags & flag::VIDEO != 0;
-    if !video || whole.channels != channels || whole.height == 0 || whole.depth != 0 {
+    if !video || whole.channels != channels || whole.height == 0 || is_volume(whole) {
         return Err(Error::InvalidValue);
     }
     Ok(Some(Format::plain(Channel::Unsigned, bytes, channels as u8)))
@@ -57,7 +62,7 @@ pub fn packed(whole: &Descriptor) -> Result<Option<Format>> {
 pub fn planes(whole: &Descriptor) -> Result<Option<Vec<Descriptor>>> {
     let video = whole.flags & flag::VIDEO != 0;
     let Some((_, planes)) = PLANAR.iter().find(|p| p.0 == whole.format) else { return Ok(None) };
-    if !video || whole.channels != 3 || whole.height == 0 || whole.depth != 0 {
+    if !video || whole.channels != 3 || whole.height == 0 || is_volume(whole) {
         return Err(Error::InvalidValue);
     }
     let plane = |p: &Plane| Descriptor {

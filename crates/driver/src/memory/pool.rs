@@ -419,7 +419,8 @@ pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
-    let allocation = super::find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
+    let is_freed = |a: &Arc<super::Allocation>| address == a.base || super::share::is_freed_by(address);
+    let allocation = super::find(address).filter(is_freed).ok_or(Error::InvalidValue)?;
     stream.submit(Operation::Free(allocation), Policy::Later)
 }
 

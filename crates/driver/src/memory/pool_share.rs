@@ -78,21 +78,33 @@ pub fn import(descriptor: RawFd) -> Result<Handle> {
 /// # Errors
 /// [`Error::InvalidValue`]: the address is not that of an allocation in a pool that can be exported.
 pub fn export_pointer(address: u64) -> Result<Name> {
-    let of_pool =
-        |a: &Arc<Allocation>| matches!(a.kind, Kind::Pool | Kind::Host) && a.pool != 0 && a.base == address;
+    find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
+    export_inner_pointer(address)
+}
+
+/// The same for any address inside an allocation, as in AMD's runtime: the other process gets this address.
+///
+/// # Errors
+/// As for [`export_pointer`].
+pub fn export_inner_pointer(address: u64) -> Result<Name> {
+    let of_pool = |a: &Arc<Allocation>| matches!(a.kind, Kind::Pool | Kind::Host) && a.pool != 0;
     let allocation = find(address).filter(of_pool).ok_or(Error::InvalidValue)?;
     let pool = pool::get(allocation.pool)?;
     let Some(Shared::Ours(file)) = &pool.shared else { return Err(Error::InvalidValue) };
     let inode = file.metadata().map_err(|_| Error::OperatingSystem)?.ino();
     let mut name = share::name_of(&allocation)?;
-    if let Some(place) = name.get_mut(POOL) {
-        place.copy_from_slice(&inode.to_ne_bytes());
+    for (range, word) in [(POOL, inode), (OFFSET, address - allocation.base)] {
+        if let Some(place) = name.get_mut(range) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
     }
     Ok(name)
 }
 
-/// The bytes of a pointer's name that [`shared::name`] leaves free, with the inode number of the pool's file.
+/// The bytes of a pointer's name that [`shared::name`] leaves free: the inode number of the pool's file, and
+/// the pointer's distance from the beginning of its allocation.
 const POOL: Range<usize> = 48..56;
+const OFFSET: Range<usize> = 56..64;
 
 /// Opens memory of an imported pool.
 ///
@@ -104,5 +116,6 @@ pub fn import_pointer(handle: Handle, name: &Name) -> Result<u64> {
     if name.get(POOL) != Some(inode.to_ne_bytes().as_slice()) {
         return Err(Error::InvalidValue);
     }
-    share::open_of_pool(pool.device(), handle, process, name)
+    let offset = name.get(OFFSET).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes);
+    share::open_of_pool(pool.device(), handle, process, name, offset)
 }

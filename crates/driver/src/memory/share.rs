@@ -20,6 +20,8 @@ struct Open {
     users: u64,
     /// The imported pool through which it was opened, or 0.
     pool: Handle,
+    /// The other addresses in it that were given to the program, which may free the memory by them.
+    inner: Vec<u64>,
 }
 
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
@@ -57,11 +59,34 @@ pub fn open(context: &Context, name: &Name) -> Result<u64> {
 }
 
 /// Opens memory through an imported pool of a device, or of the host for `None`, which must belong to the
-/// same process. Such memory belongs to no context, as all memory of pools.
-pub(super) fn open_of_pool(device: Option<u32>, pool: Handle, process: u32, name: &Name) -> Result<u64> {
+/// same process. Such memory belongs to no context, as all memory of pools. Returns the address at an offset.
+pub(super) fn open_of_pool(
+    device: Option<u32>,
+    pool: Handle,
+    process: u32,
+    name: &Name,
+    offset: u64,
+) -> Result<u64> {
     let named = shared::read(Of::Memory, name).filter(|n| n.process == process).ok_or(Error::InvalidValue)?;
+    let [_, size, _] = named.more;
+    if offset >= size {
+        return Err(Error::InvalidValue);
+    }
     let owner = Owner { device: device.unwrap_or(0), context: (0, 0), pool };
-    open_by(&owner, named, if device.is_none() { host_flag::DEVICE_MAP } else { 0 })
+    let base = open_by(&owner, named, if device.is_none() { host_flag::DEVICE_MAP } else { 0 })?;
+    let address = base + offset;
+    if let Some(open) = lock(&OPEN).iter_mut().find(|o| o.base == base)
+        && offset != 0
+        && !open.inner.contains(&address)
+    {
+        open.inner.push(address);
+    }
+    Ok(address)
+}
+
+/// Whether memory of an imported pool is freed by this address.
+pub(super) fn is_freed_by(address: u64) -> bool {
+    lock(&OPEN).iter().any(|open| open.inner.contains(&address))
 }
 
 fn open_by(owner: &Owner, named: Named, flags: u32) -> Result<u64> {
@@ -88,7 +113,7 @@ fn open_by(owner: &Owner, named: Named, flags: u32) -> Result<u64> {
     imported.mapped = (start, bytes);
     imported.watched = Some(shared::watch(start, bytes));
     insert(Arc::new(imported));
-    list.push(Open { named, context, base, users: 1, pool });
+    list.push(Open { named, context, base, users: 1, pool, inner: Vec::new() });
     Ok(base)
 }
 

@@ -214,16 +214,6 @@ impl SparseMemory {
         Ok(Arc::new(SparseMemory { base, placement, mapped, backing: Mutex::new(BTreeMap::new()) }))
     }
 
-    /// How it is divided; `None` if it is mapped as a whole.
-    pub fn properties(&self) -> Option<Properties> {
-        self.placement.sparse
-    }
-
-    /// The size and the alignment of the memory that must be mapped; `None` if it is sparse.
-    pub fn requirements(&self) -> Option<(u64, u64)> {
-        self.placement.sparse.is_none().then_some((self.placement.size, TILE))
-    }
-
     /// The tiles of a part.
     fn runs(&self, part: Option<Part>) -> Result<Vec<Run>> {
         let Some(properties) = self.placement.sparse else {
@@ -280,11 +270,51 @@ impl Drop for SparseMemory {
     }
 }
 
+/// What the program maps memory to: the addresses of an array or a mipmap, or those of each of its planes.
+#[derive(Clone)]
+pub struct Regions(Vec<Arc<SparseMemory>>);
+
+impl From<Arc<SparseMemory>> for Regions {
+    fn from(region: Arc<SparseMemory>) -> Self {
+        Regions(vec![region])
+    }
+}
+
+impl FromIterator<Regions> for Regions {
+    fn from_iter<I: IntoIterator<Item = Regions>>(planes: I) -> Self {
+        Regions(planes.into_iter().flat_map(|plane| plane.0).collect())
+    }
+}
+
+impl Regions {
+    /// How it is divided, as an H200 reports it: as the first plane is. `None` if it is mapped as a whole.
+    pub fn properties(&self) -> Option<Properties> {
+        self.0.first()?.placement.sparse
+    }
+
+    /// The size and the alignment of the memory that must be mapped; `None` if it is sparse.
+    pub fn requirements(&self) -> Option<(u64, u64)> {
+        let size = |placement: &Placement| placement.sparse.is_none().then_some(placement.size);
+        let sizes = self.0.iter().map(|region| size(&region.placement));
+        Some((sizes.sum::<Option<u64>>()?, TILE))
+    }
+
+    /// The tiles of a part, in the order of their memory: those of a sparse array's first plane, or of all
+    /// planes of an array with deferred mapping.
+    fn runs(&self, part: Option<Part>) -> Result<Vec<(Arc<SparseMemory>, Run)>> {
+        let planes = if self.properties().is_some() { 1 } else { self.0.len() };
+        let mut all = Vec::new();
+        for region in self.0.iter().take(planes) {
+            all.extend(region.runs(part)?.into_iter().map(|run| (Arc::clone(region), run)));
+        }
+        Ok(all)
+    }
+}
+
 /// A checked change of what is mapped, as a part of a stream operation.
 #[derive(Clone)]
 pub struct Remap {
-    region: Arc<SparseMemory>,
-    runs: Arc<[Run]>,
+    runs: Arc<[(Arc<SparseMemory>, Run)]>,
     /// The memory and the offset in it; `None` to unmap.
     memory: Option<(Arc<Memory>, u64)>,
 }
@@ -296,20 +326,16 @@ impl Remap {
     /// # Errors
     /// [`Error::InvalidValue`]: the array has no such part, or it is not of whole tiles; the memory is not
     /// for tiles, or too small.
-    pub fn new(
-        region: Arc<SparseMemory>,
-        part: Option<Part>,
-        memory: Option<(Arc<Memory>, u64)>,
-    ) -> Result<Self> {
-        let runs = region.runs(part)?;
+    pub fn new(regions: &Regions, part: Option<Part>, memory: Option<(Arc<Memory>, u64)>) -> Result<Self> {
+        let runs = regions.runs(part)?;
         if let Some((memory, offset)) = &memory {
-            let bytes = runs.iter().map(|(_, count)| count * TILE).sum();
+            let bytes = runs.iter().map(|(_, (_, count))| count * TILE).sum();
             let fits = offset.checked_add(bytes).is_some_and(|end| end <= memory.size);
             if !memory.for_tiles || !fits || !offset.is_multiple_of(TILE) {
                 return Err(Error::InvalidValue);
             }
         }
-        Ok(Remap { region, runs: runs.into(), memory })
+        Ok(Remap { runs: runs.into(), memory })
     }
 
     /// Does it.
@@ -317,10 +343,9 @@ impl Remap {
     /// # Errors
     /// [`Error::OutOfMemory`]: the system refuses more mappings.
     pub(crate) fn run(&self) -> Result<()> {
-        let region = &self.region;
-        let mut backing = lock(&region.backing);
         let mut done = 0;
-        for &(first, count) in &*self.runs {
+        for (region, (first, count)) in &*self.runs {
+            let (first, count, mut backing) = (*first, *count, lock(&region.backing));
             let (at, size) = (region.address(first), count * TILE);
             region.mapped.set(first, count, false);
             match &self.memory {

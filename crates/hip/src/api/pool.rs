@@ -197,7 +197,7 @@ api! {
         if out.is_null() || address == 0 {
             return Err(Error::InvalidValue);
         }
-        let name = pool_share::export_pointer(address).map_err(|_| Error::OutOfMemory)?;
+        let name = pool_share::export_inner_pointer(address).map_err(|_| Error::OutOfMemory)?;
         out.set(IpcHandle { name });
         Ok(())
     }
