@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use grid::{Config, FaultKind, Workers};
 use support::{
-    WARPS,
-    AtBarriers, Blocks, Sweeps, TestHost, Warps, barrier, block, lanes, launch, pools, run, shared, sync,
+    AtBarriers, Blocks, Sweeps, TestHost, WARPS, Warps, barrier, block, lanes, launch, pools, run, shared,
+    sync,
 };
 use wave::abi::{Needs, Stop};
 use wave::op::BarMode;

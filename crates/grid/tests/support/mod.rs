@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use grid::{Fault, Heap, Host, Launch, Workers};
-use wave::abi::{BlockCtx, Code, Needs, Stop, Swept, WarpCtx, warp_lanes};
 use wave::Width;
+use wave::abi::{BlockCtx, Code, Needs, Stop, Swept, WarpCtx, warp_lanes};
 use wave::op::BarMode;
 
 /// What a program of warps needs.

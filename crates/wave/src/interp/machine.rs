@@ -77,7 +77,12 @@ impl WarpState {
             status: if mask >> i & 1 == 1 { Status::Running } else { Status::Exited },
             seen: Seen::default(),
         };
-        WarpState { lanes: (0..code.needs.width.lanes()).map(lane).collect(), waiting: 0, steps: 0, prefer: 0 }
+        WarpState {
+            lanes: (0..code.needs.width.lanes()).map(lane).collect(),
+            waiting: 0,
+            steps: 0,
+            prefer: 0,
+        }
     }
 }
 
