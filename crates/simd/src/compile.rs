@@ -117,8 +117,7 @@ pub enum Made {
 #[derive(Debug)]
 pub struct Rest {
     ir: String,
-    /// Whether loops over a block's warps are unrolled.
-    unrolls: bool,
+    how: How,
     facts: Facts,
     target: Target,
     llvm: Search,
@@ -133,8 +132,7 @@ impl Rest {
     /// LLVM rejects the module, or the process is exiting.
     pub fn make(self) -> Result<Compiled, Error> {
         let start = Instant::now();
-        let Rest { ir, unrolls, facts, target, llvm, keep } = self;
-        let how = How { effort: facts.report.effort, unrolls };
+        let Rest { ir, how, facts, target, llvm, keep } = self;
         let object = match &keep {
             Some((.., ticket)) => Llvm::get(&llvm)?.object_by(ticket, &ir, &target, how)?,
             None => Llvm::get(&llvm)?.object(&ir, &target, how)?,
@@ -214,15 +212,9 @@ impl Compiled {
             Some(cache) => Some((cache.clone(), key, Ticket::new().ok_or(LlvmError::Ending)?)),
             None => None,
         };
-        let unrolls = emitted.sweep.is_some();
-        let rest = |ir: String| Rest {
-            ir,
-            unrolls,
-            facts,
-            target: target.clone(),
-            llvm: request.llvm.clone(),
-            keep,
-        };
+        let how = How::of(&emitted);
+        let rest =
+            |ir: String| Rest { ir, how, facts, target: target.clone(), llvm: request.llvm.clone(), keep };
         if (first || forced.first) && facts.report.effort == Effort::Full {
             let object = Llvm::get(request.llvm)?.object(&emitted.ir, target, Effort::First.into())?;
             let code = Compiled::load(&object, facts, false, start)?;
@@ -321,7 +313,7 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
     let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
-    let how = How { effort: emitted.report.effort, unrolls: emitted.sweep.is_some() };
+    let how = How::of(&emitted);
     Ok(Llvm::get(request.llvm)?.assembly(&emitted.whole(), request.code.target, how)?)
 }
 

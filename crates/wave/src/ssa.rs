@@ -4,13 +4,14 @@
 //! parameter whose arguments are filled in once all blocks exist. Registers that were never written are zero.
 //! The front ends share it; `R` names what is written and read like a register.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use hashbrown::HashMap;
 
 use crate::op::Op;
 use crate::types::Ty;
-use crate::{Block, Function, Inst, Loc, Terminator, Value};
+use crate::{Block, BlockCall, Function, Inst, Loc, Terminator, Value};
 
 /// The state of the construction.
 #[derive(Debug)]
@@ -131,58 +132,90 @@ fn zero(func: &mut Function, block: Block, ty: Ty) -> Value {
     v
 }
 
+/// The value that a value stands for, after the removal of parameters. Shortens the way there.
+fn find(replaced: &mut [Value], v: Value) -> Value {
+    let mut root = v;
+    while replaced[root.index()] != root {
+        root = replaced[root.index()];
+    }
+    let mut at = v;
+    while at != root {
+        at = std::mem::replace(&mut replaced[at.index()], root);
+    }
+    root
+}
+
 /// Removes block parameters that have the same value on every incoming edge (Braun's trivial phis).
 pub fn remove_redundant_params(func: &mut Function) {
     let mut replaced: Vec<Value> = (0..func.values.len() as u32).map(Value).collect();
-    let find = |replaced: &[Value], mut v: Value| {
-        while replaced[v.index()] != v {
-            v = replaced[v.index()];
-        }
-        v
-    };
     let n = func.blocks.len();
-    let mut sources: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
-    for (b, data) in func.blocks.iter().enumerate() {
-        for (t, target) in data.term.targets().enumerate() {
-            sources[target.block.index()].push((b, t));
-        }
-    }
     let mut keep: Vec<Vec<bool>> = func.blocks.iter().map(|b| vec![true; b.params.len()]).collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for b in 1..n {
-            for p in 0..keep[b].len() {
-                if !keep[b][p] {
-                    continue;
-                }
-                let param = func.blocks[b].params[p];
-                let mut only = None;
-                let mut many = false;
-                for &(from, t) in &sources[b] {
-                    let Some(target) = func.blocks[from].term.targets().nth(t) else { continue };
-                    let v = find(&replaced, target.args[p]);
-                    if v != param && only.replace(v).is_some_and(|o| o != v) {
-                        many = true;
-                        break;
-                    }
-                }
-                if let (false, Some(v)) = (many, only) {
-                    replaced[param.index()] = v;
-                    keep[b][p] = false;
-                    changed = true;
-                }
+    let mut sources: Vec<Vec<&BlockCall>> = vec![Vec::new(); n];
+    for target in func.blocks.iter().flat_map(|data| data.term.targets()) {
+        sources[target.block.index()].push(target);
+    }
+    let mut place: Vec<(usize, usize)> = vec![(0, 0); func.values.len()];
+    for (b, data) in func.blocks.iter().enumerate() {
+        data.params.iter().enumerate().for_each(|(p, v)| place[v.index()] = (b, p));
+    }
+    // A parameter stays while two of its arguments stand for different values and neither for itself. By
+    // value, two such arguments, and the parameters that rely on what the value stands for.
+    let mut differ: Vec<[Value; 2]> = vec![[Value(0); 2]; func.values.len()];
+    let mut relying: Vec<Vec<Value>> = vec![Vec::new(); func.values.len()];
+    // All parameters are asked in order, then those again that can no longer rely on theirs.
+    let mut now: BTreeSet<(usize, usize)> =
+        (1..n).flat_map(|b| (0..keep[b].len()).map(move |p| (b, p))).collect();
+    let mut later = BTreeSet::new();
+    loop {
+        let Some((b, p)) = now.pop_first() else {
+            if later.is_empty() {
+                break;
+            }
+            now = std::mem::take(&mut later);
+            continue;
+        };
+        let param = func.blocks[b].params[p];
+        let args = sources[b].iter().map(|target| find(&mut replaced, target.args[p]));
+        let mut args = args.filter(|v| *v != param);
+        let Some(one) = args.next() else { continue };
+        if let Some(other) = args.find(|v| *v != one) {
+            differ[param.index()] = [one, other];
+            [param, one, other].iter().for_each(|v| relying[v.index()].push(param));
+            continue;
+        }
+        replaced[param.index()] = one;
+        keep[b][p] = false;
+        // Those concerned rely on both values, so the shorter list has them all.
+        let mut asked = std::mem::take(&mut relying[param.index()]);
+        if relying[one.index()].len() < asked.len() {
+            std::mem::swap(&mut relying[one.index()], &mut asked);
+        }
+        for other in asked {
+            let (home, at) = place[other.index()];
+            if !keep[home][at] {
+                continue;
+            }
+            let [x, y] = differ[other.index()].map(|v| find(&mut replaced, v));
+            if x == y || x == other || y == other {
+                if (home, at) > (b, p) {
+                    now.insert((home, at))
+                } else {
+                    later.insert((home, at))
+                };
+            } else if [x, y, other].contains(&one) {
+                relying[one.index()].push(other);
             }
         }
     }
+    let mut find = |v: Value| find(&mut replaced, v);
     for data in &mut func.blocks {
         for inst in &mut data.insts {
-            inst.args.iter_mut().for_each(|a| *a = find(&replaced, *a));
+            inst.args.iter_mut().for_each(|a| *a = find(*a));
         }
         match &mut data.term {
-            Terminator::Branch { cond, .. } => *cond = find(&replaced, *cond),
-            Terminator::Switch { index, .. } => *index = find(&replaced, *index),
-            Terminator::Return(values) => values.iter_mut().for_each(|a| *a = find(&replaced, *a)),
+            Terminator::Branch { cond, .. } => *cond = find(*cond),
+            Terminator::Switch { index, .. } => *index = find(*index),
+            Terminator::Return(values) => values.iter_mut().for_each(|a| *a = find(*a)),
             _ => {}
         }
         for target in data.term.targets_mut() {
@@ -192,7 +225,7 @@ pub fn remove_redundant_params(func: &mut Function) {
                 i += 1;
                 kept[i - 1]
             });
-            target.args.iter_mut().for_each(|a| *a = find(&replaced, *a));
+            target.args.iter_mut().for_each(|a| *a = find(*a));
         }
     }
     for (b, data) in func.blocks.iter_mut().enumerate() {
@@ -201,5 +234,65 @@ pub fn remove_redundant_params(func: &mut Function) {
             i += 1;
             keep[b][i - 1]
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nested loops hand a value inwards, and back from the innermost to all: no loop needs a parameter.
+    #[test]
+    fn nested_loops_need_no_parameters_for_what_they_leave_alone() {
+        const LOOPS: u32 = 300;
+        let mut func = Function::default();
+        let entry = func.new_block();
+        let v = zero(&mut func, entry, Ty::I1);
+        // Block 1 + i is the header of loop i, 1 + LOOPS + i the block that goes round it.
+        let headers: Vec<Value> = (1..=LOOPS)
+            .map(|_| {
+                let header = func.new_block();
+                func.new_param(header, Ty::I1)
+            })
+            .collect();
+        let innermost = *headers.last().expect("a header");
+        let to = |block: u32, arg: Value| BlockCall { block: Block(block), args: vec![arg] };
+        func.blocks[0].term = Terminator::Jump(to(1, v));
+        for (i, &param) in headers.iter().enumerate().take(LOOPS as usize - 1) {
+            func.blocks[1 + i].term = Terminator::Jump(to(2 + i as u32, param));
+        }
+        for i in 0..LOOPS {
+            func.new_block();
+            let els = BlockCall::to(Block(if i == 0 { 2 * LOOPS + 1 } else { LOOPS + i }));
+            let again = to(1 + i, innermost);
+            let back = Terminator::Branch { cond: innermost, then: again, els };
+            func.blocks[(1 + LOOPS + i) as usize].term = back;
+        }
+        func.blocks[LOOPS as usize].term = Terminator::Jump(BlockCall::to(Block(2 * LOOPS)));
+        let end = func.new_block();
+        func.block_mut(end).term = Terminator::Return(vec![innermost]);
+        remove_redundant_params(&mut func);
+        assert!(func.blocks.iter().all(|b| b.params.is_empty()));
+        assert_eq!(func.block(end).term, Terminator::Return(vec![v]));
+    }
+
+    /// Two values meet at a join; a parameter that only hands the join's on goes.
+    #[test]
+    fn parameters_that_join_values_stay() {
+        let mut func = Function::default();
+        let [entry, a, b, join, next] = std::array::from_fn(|_| func.new_block());
+        let (x, y) = (zero(&mut func, entry, Ty::I1), zero(&mut func, entry, Ty::I1));
+        let (met, kept) = (func.new_param(join, Ty::I1), func.new_param(join, Ty::I1));
+        let handed = func.new_param(next, Ty::I1);
+        func.block_mut(entry).term =
+            Terminator::Branch { cond: x, then: BlockCall::to(a), els: BlockCall::to(b) };
+        for (from, v) in [(a, x), (b, y)] {
+            func.block_mut(from).term = Terminator::Jump(BlockCall { block: join, args: vec![v, x] });
+        }
+        func.block_mut(join).term = Terminator::Jump(BlockCall { block: next, args: vec![met] });
+        func.block_mut(next).term = Terminator::Return(vec![handed, kept]);
+        remove_redundant_params(&mut func);
+        assert_eq!(func.block(join).params, [met]);
+        assert_eq!(func.block(next).term, Terminator::Return(vec![met, x]));
     }
 }

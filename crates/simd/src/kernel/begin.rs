@@ -11,10 +11,10 @@ use super::cfg::Cfg;
 use super::{Kernel, names};
 use crate::ir::{Inst, Operand};
 
-/// Answers whether a block dominates another, for many questions.
+/// Answers how far blocks dominate those that follow them, for many questions.
 struct Dominance {
-    /// By block: its number in a walk over the dominator tree, and the last number below it.
-    spans: Vec<(usize, usize)>,
+    /// By block: the position from it on of the first block that it does not dominate.
+    until: Vec<usize>,
 }
 
 impl Dominance {
@@ -25,6 +25,7 @@ impl Dominance {
                 below[d].push(b);
             }
         }
+        // By block: its number in a walk over the dominator tree, and the last number below it.
         let mut spans = vec![(0, 0); cfg.idom.len()];
         let mut number = 0;
         let mut open: Vec<(usize, usize)> = cfg.order.first().map(|&b| (b, 0)).into_iter().collect();
@@ -39,11 +40,17 @@ impl Dominance {
                 spans[b].1 = number;
             }
         }
-        Dominance { spans }
-    }
-
-    fn holds(&self, a: usize, b: usize) -> bool {
-        (self.spans[a].0..self.spans[a].1).contains(&self.spans[b].0)
+        let holds = |a: usize, b: usize| (spans[a].0..spans[a].1).contains(&spans[b].0);
+        let mut until = vec![cfg.order.len(); cfg.idom.len()];
+        // Those that dominate all blocks so far from them on: each dominates the next.
+        let mut open: Vec<usize> = Vec::new();
+        for (place, &b) in cfg.order.iter().enumerate() {
+            while let Some(d) = open.pop_if(|d| !holds(*d, b)) {
+                until[d] = place;
+            }
+            open.push(b);
+        }
+        Dominance { until }
     }
 }
 
@@ -70,11 +77,8 @@ impl Kernel<'_> {
     /// that lies between a dominator and `b`, `b` is passed although its dominator was skipped.
     fn mask_beginning(&self, b: usize, dominance: &Dominance) -> Option<usize> {
         let cfg = &self.facts.cfg;
-        let runs = |d: usize| {
-            let (from, to) = (cfg.position[d].unwrap_or(0), cfg.position[b].unwrap_or(0));
-            let between = cfg.order.get(from..to).unwrap_or_default();
-            !self.facts.uniformity.masked[d] || between.iter().all(|&x| dominance.holds(d, x))
-        };
+        let runs =
+            |d: usize| !self.facts.uniformity.masked[d] || dominance.until[d] >= cfg.position[b].unwrap_or(0);
         let mut d = self.beginning(b, false)?;
         while !runs(d) {
             d = self.beginning(d, false)?;

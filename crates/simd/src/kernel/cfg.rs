@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wave::{Block, Function};
+use wave::{Block, BlockCall, Function};
 
 /// A natural loop.
 #[derive(Clone, Debug)]
@@ -41,27 +41,32 @@ pub struct Cfg {
 /// Why the graph cannot be linearised.
 pub type Irreducible = &'static str;
 
-fn post_order(start: usize, n: usize, next: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
+/// What is asked for the successors or predecessors of a block.
+type Next<'a> = &'a dyn Fn(usize) -> &'a [usize];
+
+fn post_order(start: usize, n: usize, next: Next) -> Vec<usize> {
     let mut seen = vec![false; n];
     let mut order = Vec::new();
-    let mut stack = vec![(start, 0)];
+    let mut stack = vec![(start, next(start).iter())];
     seen[start] = true;
-    while let Some((b, i)) = stack.pop() {
-        match next(b).get(i) {
+    while let Some((b, rest)) = stack.last_mut() {
+        match rest.next() {
             Some(&s) => {
-                stack.push((b, i + 1));
                 if !std::mem::replace(&mut seen[s], true) {
-                    stack.push((s, 0));
+                    stack.push((s, next(s).iter()));
                 }
             }
-            None => order.push(b),
+            None => {
+                order.push(*b);
+                stack.pop();
+            }
         }
     }
     order
 }
 
 /// Immediate dominators by the iteration of Cooper, Harvey and Kennedy.
-fn dominators(post: &[usize], n: usize, preds: &dyn Fn(usize) -> Vec<usize>) -> Vec<Option<usize>> {
+fn dominators(post: &[usize], n: usize, preds: Next) -> Vec<Option<usize>> {
     let mut number = vec![usize::MAX; n];
     for (i, &b) in post.iter().enumerate() {
         number[b] = i;
@@ -74,7 +79,7 @@ fn dominators(post: &[usize], n: usize, preds: &dyn Fn(usize) -> Vec<usize>) -> 
         changed = false;
         for &b in post.iter().rev().skip(1) {
             let mut new: Option<usize> = None;
-            for p in preds(b) {
+            for &p in preds(b) {
                 if number[p] == usize::MAX || idom[p].is_none() {
                     continue;
                 }
@@ -115,6 +120,15 @@ fn dominates(idom: &[Option<usize>], a: usize, mut b: usize) -> bool {
 }
 
 impl Cfg {
+    /// For each block, the edges that lead to it from reachable blocks, with their sources.
+    pub fn edges<'f>(&self, func: &'f Function) -> Vec<Vec<(usize, &'f BlockCall)>> {
+        let mut edges = vec![Vec::new(); self.succs.len()];
+        for &from in self.order.iter().rev() {
+            func.blocks[from].term.targets().for_each(|call| edges[call.block.index()].push((from, call)));
+        }
+        edges
+    }
+
     /// Whether every path to `b` goes through `a`.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         dominates(&self.idom, a, b)
@@ -136,7 +150,7 @@ impl Cfg {
     pub fn new(func: &Function) -> Result<Cfg, Irreducible> {
         let Graph { succs, preds, post, reachable } = Graph::new(func);
         let n = succs.len();
-        let idom = dominators(&post, n, &|b| preds[b].clone());
+        let idom = dominators(&post, n, &|b| &preds[b]);
         let mut number = vec![usize::MAX; n];
         post.iter().enumerate().for_each(|(i, &b)| number[b] = i);
         let mut loops: Vec<Loop> = Vec::new();
@@ -151,12 +165,9 @@ impl Cfg {
         }
         let around = settle(&mut loops, n);
         // Visit exits of loops first, so that they come last in reverse post-order.
-        let by_depth = |b: usize| {
-            let mut s = succs[b].clone();
-            s.sort_by_key(|&s| around[s].len());
-            s
-        };
-        let mut order = post_order(0, n, &by_depth);
+        let mut by_depth = succs.clone();
+        by_depth.iter_mut().for_each(|s| s.sort_by_key(|&s| around[s].len()));
+        let mut order = post_order(0, n, &|b| &by_depth[b]);
         order.reverse();
         // The target of a loop exit may still stand between the loop's blocks. Only the header leads back
         // from there, so it can move after them. Outer loops go first, so that inner ones are moved as a
@@ -196,7 +207,7 @@ impl Cfg {
         let order: Vec<usize> = post.iter().rev().copied().collect();
         let mut position = vec![None; n];
         order.iter().enumerate().for_each(|(i, &b)| position[b] = Some(i));
-        let idom = dominators(&post, n, &|b| preds[b].clone());
+        let idom = dominators(&post, n, &|b| &preds[b]);
         let around = vec![Vec::new(); n];
         Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops: Vec::new(), around }
     }
@@ -215,7 +226,7 @@ impl Cfg {
         for l in &mut loops {
             // The walk also took predecessors that enter the loop other than through its header.
             let mut after = vec![false; n];
-            post_order(l.header, n, &|b| self.succs[b].clone()).into_iter().for_each(|b| after[b] = true);
+            post_order(l.header, n, &|b| &self.succs[b]).into_iter().for_each(|b| after[b] = true);
             l.contains.iter_mut().zip(after).for_each(|(inside, after)| *inside &= after);
         }
         self.around = settle(&mut loops, n);
@@ -228,61 +239,8 @@ impl Cfg {
     }
 
     /// The loops around a block with their indices, outer ones first.
-    pub fn around(&self, b: usize) -> impl Iterator<Item = (usize, &Loop)> {
+    pub fn around(&self, b: usize) -> impl DoubleEndedIterator<Item = (usize, &Loop)> {
         self.around[b].iter().map(|&i| (i, &self.loops[i]))
-    }
-
-    /// The joins of a branch in `b`: blocks where its lanes reconverge without going round a loop. Each block
-    /// is labelled with the block where all its lanes were last together; where two labels meet is a join.
-    pub fn meetings(&self, b: usize) -> Vec<usize> {
-        let mut name: Vec<Option<usize>> = vec![None; self.succs.len()];
-        self.succs[b].iter().filter(|&&s| !self.is_back_edge(b, s)).for_each(|&s| name[s] = Some(s));
-        let mut found = Vec::new();
-        let next = |from: usize| {
-            self.succs[from]
-                .iter()
-                .filter(move |&&s| !self.is_back_edge(from, s))
-                .filter_map(|&s| self.position[s])
-        };
-        // The positions of blocks that are still to be visited.
-        let mut ahead: BTreeSet<usize> = next(b).collect();
-        while let Some(place) = ahead.pop_first() {
-            let r = self.order[place];
-            let all_are_here = ahead.is_empty();
-            let mut names: Vec<usize> = name[r].into_iter().collect();
-            for &p in self.preds[r].iter().filter(|&&p| p != b && !self.is_back_edge(p, r)) {
-                names.extend(name[p].filter(|n| !names.contains(n)));
-            }
-            match names.as_slice() {
-                [] => {}
-                [one] => name[r] = Some(*one),
-                _ => {
-                    name[r] = Some(r);
-                    found.push(r);
-                }
-            }
-            if all_are_here {
-                break;
-            }
-            ahead.extend(next(r));
-        }
-        found
-    }
-
-    /// Blocks that lanes may reach after a branch in `b` before they reconverge, without going round a loop.
-    pub fn influence(&self, b: usize) -> Vec<usize> {
-        let stop = self.ipdom[b];
-        let mut seen = vec![false; self.succs.len()];
-        let mut todo: Vec<(usize, usize)> = self.succs[b].iter().map(|&s| (b, s)).collect();
-        let mut region = Vec::new();
-        while let Some((from, to)) = todo.pop() {
-            if Some(to) == stop || self.is_back_edge(from, to) || std::mem::replace(&mut seen[to], true) {
-                continue;
-            }
-            region.push(to);
-            todo.extend(self.succs[to].iter().map(|&s| (to, s)));
-        }
-        region
     }
 }
 
@@ -298,19 +256,14 @@ impl Graph {
     fn new(func: &Function) -> Graph {
         let n = func.blocks.len();
         let mut succs: Vec<Vec<usize>> = Vec::with_capacity(n);
+        // By block: the last one of which it is a successor.
+        let mut met = vec![usize::MAX; n];
         for b in 0..n {
             let mut list: Vec<usize> = func.successors(Block(b as u32)).iter().map(|s| s.index()).collect();
-            list.dedup();
-            let mut seen = Vec::new();
-            list.retain(|s| {
-                !seen.contains(s) && {
-                    seen.push(*s);
-                    true
-                }
-            });
+            list.retain(|&s| std::mem::replace(&mut met[s], b) != b);
             succs.push(list);
         }
-        let post = post_order(0, n, &|b| succs[b].clone());
+        let post = post_order(0, n, &|b| &succs[b]);
         let mut reachable = vec![false; n];
         post.iter().for_each(|&b| reachable[b] = true);
         let mut preds = vec![Vec::new(); n];
@@ -364,15 +317,12 @@ fn post_dominators(n: usize, succs: &[Vec<usize>], reachable: &[bool]) -> Vec<Op
             back[s].push(b);
         }
     }
-    let post = post_order(end, n + 1, &|b| back[b].clone());
-    let forward = |b: usize| {
-        if b == end {
-            vec![]
-        } else if succs[b].is_empty() {
-            vec![end]
-        } else {
-            succs[b].clone()
-        }
+    let post = post_order(end, n + 1, &|b| &back[b]);
+    let last = [end];
+    let forward = |b: usize| match succs.get(b) {
+        None => &[][..],
+        Some(none) if none.is_empty() => &last,
+        Some(some) => some,
     };
     let idom = dominators(&post, n + 1, &forward);
     (0..n).map(|b| idom[b].filter(|&d| d != end)).collect()

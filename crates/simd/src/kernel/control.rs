@@ -13,6 +13,7 @@ use wave::{BlockCall, BlockData, Function, Terminator, Value};
 
 use super::cfg::Cfg;
 use super::names::{self, BLOCK, DONE, FAULT, LIVE, WARP};
+use super::pending::Chain;
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset, stop};
 use crate::ir::{Callee, Cmp, Name, Operand, Type};
@@ -54,24 +55,15 @@ impl Kernel<'_> {
     /// The latches of the divergent loops whose round ends at this edge: it exits the loop or is its back
     /// edge.
     fn latches(&self, from: usize, to: usize) -> Vec<usize> {
+        // A loop around one that goes on goes on too.
         let ends = |l: &super::cfg::Loop| !l.contains[to] || l.header == to;
-        let loops = self.facts.cfg.around(from);
-        loops
-            .filter(|(i, l)| self.facts.uniformity.divergent_loop[*i] && ends(l))
-            .map(|(_, l)| 2 * l.last + 1)
-            .collect()
+        let loops = self.facts.cfg.around(from).rev().take_while(|(_, l)| ends(l));
+        loops.filter(|(i, _)| self.facts.uniformity.divergent_loop[*i]).map(|(_, l)| 2 * l.last + 1).collect()
     }
 
-    /// The next place to run among `set`. Records the rest as pending there.
-    fn go(&mut self, set: &BTreeSet<usize>) -> Name {
-        match set.first() {
-            None => DONE,
-            Some(&first) => {
-                let rest: Vec<usize> = set.iter().copied().filter(|p| *p != first).collect();
-                self.cursor.pending.entry(first).or_default().extend(rest);
-                names::place(first)
-            }
-        }
+    /// The next place to run among what is pending and other places. Records the rest as pending there.
+    fn go(&mut self, pending: Chain, places: Vec<usize>) -> Name {
+        self.cursor.pending.with(pending, places).first().map_or(DONE, names::place)
     }
 
     /// Emits all blocks.
@@ -127,19 +119,19 @@ impl Kernel<'_> {
     fn latch(&mut self, index: usize) {
         let (header, last) = (self.facts.cfg.loops[index].header, self.facts.cfg.loops[index].last);
         let place = 2 * last + 1;
-        let set = self.cursor.pending.get(&place).cloned().unwrap_or_default();
+        let pending = self.cursor.pending.at(place);
         self.out.ir.label(names::place(place));
         let m = self.take_mask(header);
         let bits = self.bits_of(m);
         let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
-        let next = self.go(&set);
+        let next = self.go(pending, vec![]);
         self.out.ir.br_if(any, names::body(header), next);
     }
 
     fn block(&mut self, b: usize, live: &[BTreeSet<Value>]) -> Result<()> {
         let place = self.place(b);
         let data = self.block_data(b).clone();
-        let pending = self.cursor.pending.get(&place).cloned().unwrap_or_default();
+        let pending = self.cursor.pending.at(place);
         self.cursor.forget();
         self.out.ir.label(names::place(place));
         if self.facts.uniformity.masked[b] {
@@ -153,7 +145,7 @@ impl Kernel<'_> {
             } else {
                 let bits = self.bits_of(m);
                 let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
-                let skip = self.go(&pending);
+                let skip = self.go(pending, vec![]);
                 self.out.ir.br_if(any, names::body(b), skip);
             }
             self.out.ir.label(names::body(b));
@@ -169,7 +161,7 @@ impl Kernel<'_> {
         self.cursor.full = self.facts.always_full && !self.facts.uniformity.masked[b];
         self.cursor.few = if self.cursor.full { None } else { self.few_lanes(b) };
         if self.cursor.full || !self.worth_two_versions(b) {
-            return self.contents(b, &data, &pending, live);
+            return self.contents(b, &data, pending, live);
         }
         // Most of the time all lanes are active. A copy for the full mask needs neither masking nor blending.
         let mask = self.cursor.mask;
@@ -182,7 +174,7 @@ impl Kernel<'_> {
             self.cursor.forget();
             self.cursor.mask = mask;
             self.cursor.full = full;
-            self.contents(b, &data, &pending, live)?;
+            self.contents(b, &data, pending, live)?;
         }
         Ok(())
     }
@@ -212,7 +204,7 @@ impl Kernel<'_> {
         &mut self,
         b: usize,
         data: &BlockData,
-        pending: &BTreeSet<usize>,
+        pending: Chain,
         live: &[BTreeSet<Value>],
     ) -> Result<()> {
         let in_divergent_loop = self.in_divergent_loop(b);
@@ -309,14 +301,12 @@ impl Kernel<'_> {
         self.store_slot(LIVE, left);
     }
 
-    /// What is pending after an edge.
-    fn after_edge(&self, from: usize, to: usize, pending: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
+    /// The places that an edge adds to what is pending.
+    fn after_edge(&self, from: usize, to: usize, pending: Chain) -> Result<Vec<usize>> {
         if self.per_lane() {
-            return Ok(pending.clone());
+            return Ok(Vec::new());
         }
-        let mut set = pending.clone();
-        let latches = self.latches(from, to);
-        set.extend(&latches);
+        let mut places = self.latches(from, to);
         let back = self.facts.cfg.is_back_edge(from, to);
         let header_waits = back
             && self
@@ -324,28 +314,25 @@ impl Kernel<'_> {
                 .cfg
                 .around(to)
                 .any(|(i, l)| l.header == to && self.facts.uniformity.divergent_loop[i]);
-        if back && !header_waits {
-            // A uniform loop branches back directly. Nothing may be pending that its header does not know of.
-            let known = self.cursor.pending.get(&self.place(to)).cloned().unwrap_or_default();
-            if !set.is_subset(&known) {
-                return Err(Unsupported("a loop that leaves lanes pending at its back edge".into()));
-            }
-            return Ok([self.place(to)].into_iter().collect());
+        // A uniform loop branches back directly. Nothing may be pending that its header does not know of.
+        let known = || places.is_empty() && self.cursor.pending.knows(self.place(to), pending);
+        if back && !header_waits && !known() {
+            return Err(Unsupported("a loop that leaves lanes pending at its back edge".into()));
         }
         if !header_waits {
-            set.insert(self.place(to));
+            places.push(self.place(to));
         }
-        Ok(set)
+        Ok(places)
     }
 
     /// Emits a block's terminator.
-    pub fn terminator(&mut self, b: usize, data: &BlockData, pending: &BTreeSet<usize>) -> Result<()> {
+    pub fn terminator(&mut self, b: usize, data: &BlockData, pending: Chain) -> Result<()> {
         let uniform = super::uniformity::chosen_uniformly(&self.facts.uniformity, &data.term);
         match &data.term {
             Terminator::Jump(to) => {
                 self.edge(b, to, None)?;
-                let set = self.after_edge(b, to.block.index(), pending)?;
-                let next = self.go(&set);
+                let places = self.after_edge(b, to.block.index(), pending)?;
+                let next = self.go(pending, places);
                 self.out.ir.br(next);
             }
             Terminator::Branch { cond, then, els } if uniform => {
@@ -373,22 +360,22 @@ impl Kernel<'_> {
                 let own = self.cursor.mask;
                 let yes = self.those(own, c);
                 let no = self.others(own, yes);
-                let mut set = pending.clone();
+                let mut places = Vec::new();
                 self.read_overwritten(&[then, els]);
                 for (to, m) in [(then, yes), (els, no)] {
                     if self.facts.before_stop[b] && self.only_ends(to.block.index()) {
                         self.end_lanes(m);
-                        set.extend(self.latches(b, to.block.index()));
+                        places.extend(self.latches(b, to.block.index()));
                         continue;
                     }
                     self.edge(b, to, Some(m))?;
-                    set.extend(self.after_edge(b, to.block.index(), pending)?);
+                    places.extend(self.after_edge(b, to.block.index(), pending)?);
                 }
-                let next = self.go(&set);
+                let next = self.go(pending, places);
                 self.out.ir.br(next);
             }
             Terminator::Switch { index, targets } => {
-                let mut set = pending.clone();
+                let mut places = Vec::new();
                 let v = self.vector(*index);
                 let mut left = self.cursor.mask;
                 self.read_overwritten(&targets.iter().collect::<Vec<_>>());
@@ -402,9 +389,9 @@ impl Kernel<'_> {
                         m
                     };
                     self.edge(b, to, Some(m))?;
-                    set.extend(self.after_edge(b, to.block.index(), pending)?);
+                    places.extend(self.after_edge(b, to.block.index(), pending)?);
                 }
-                let next = self.go(&set);
+                let next = self.go(pending, places);
                 self.out.ir.br(next);
             }
             Terminator::Return(_) | Terminator::Exit => {
@@ -414,7 +401,7 @@ impl Kernel<'_> {
                 }
                 let own = self.cursor.mask;
                 self.end_lanes(own);
-                let next = self.go(pending);
+                let next = self.go(pending, vec![]);
                 self.out.ir.br(next);
             }
             Terminator::Trap => {
@@ -437,7 +424,7 @@ impl Kernel<'_> {
         cond: Value,
         then: &BlockCall,
         els: &BlockCall,
-        pending: &BTreeSet<usize>,
+        pending: Chain,
     ) -> Result<()> {
         let Some(sure) = self.cursor.sure.get(&cond).copied() else { return Ok(()) };
         let to = if sure.side { then } else { els };
@@ -453,8 +440,8 @@ impl Kernel<'_> {
         self.edge(b, to, None)?;
         (self.cursor.env, self.cursor.guards, self.cursor.lanes) = (env, guards, lanes);
         let target = to.block.index();
-        let set = self.after_edge(b, target, pending)?;
-        let mut next = self.go(&set);
+        let places = self.after_edge(b, target, pending)?;
+        let mut next = self.go(pending, places);
         let masked = self.facts.uniformity.masked[target];
         let clears = self.out.begin.contains_key(&Some(target));
         if next == names::place(self.place(target)) && masked && !clears && self.worth_two_versions(target) {
@@ -485,13 +472,13 @@ impl Kernel<'_> {
     }
 
     /// Emits the edge to a target that the whole warp takes.
-    fn chosen(&mut self, b: usize, label: Name, to: &BlockCall, pending: &BTreeSet<usize>) -> Result<()> {
+    fn chosen(&mut self, b: usize, label: Name, to: &BlockCall, pending: Chain) -> Result<()> {
         self.out.ir.label(label);
         let before = self.cursor.env.clone();
         self.edge(b, to, None)?;
         self.cursor.env = before;
-        let set = self.after_edge(b, to.block.index(), pending)?;
-        let next = self.go(&set);
+        let places = self.after_edge(b, to.block.index(), pending)?;
+        let next = self.go(pending, places);
         self.out.ir.br(next);
         Ok(())
     }

@@ -289,6 +289,7 @@ impl Kernel<'_> {
             local,
             keeps_stack,
             suspends: self.facts.suspends,
+            stops: self.out.resumes,
             waits,
             report: self.out.report,
         })

@@ -34,7 +34,9 @@ mod nan;
 mod offset;
 mod order;
 mod outline;
+mod parting;
 mod passes;
+mod pending;
 mod per_lane;
 mod product;
 mod recompute;
@@ -139,6 +141,8 @@ pub struct Emitted {
     pub keeps_stack: bool,
     /// Whether the kernel is a coroutine.
     pub suspends: bool,
+    /// Number of places where it stops.
+    pub stops: usize,
     /// Whether it may stop elsewhere than at barriers: its blocks may wait for each other.
     pub waits: bool,
     /// What was vectorised, and LLVM's effort.
@@ -259,7 +263,7 @@ struct Cursor {
     /// to matter.
     row: Option<usize>,
     /// What must still run after each place in the order, see [`control`].
-    pending: BTreeMap<usize, BTreeSet<usize>>,
+    pending: pending::Pending,
 }
 
 impl Cursor {
@@ -283,7 +287,7 @@ impl Cursor {
             mask: width.none(),
             full: false,
             few: None,
-            pending: BTreeMap::new(),
+            pending: pending::Pending::default(),
         }
     }
 }

@@ -60,42 +60,35 @@ pub fn raw(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
             }
         }
     }
+    let edges = cfg.edges(func);
     for &b in cfg.order.iter().skip(1) {
         for (i, &p) in func.blocks[b].params.iter().enumerate().filter(|(_, p)| func.ty(**p) == Ty::I32) {
-            let edges = cfg.preds[b].iter().flat_map(|&f| func.blocks[f].term.targets());
-            let from = edges.filter(|t| t.block.index() == b).filter_map(|t| t.args.get(i).copied());
+            let from = edges[b].iter().filter_map(|(_, t)| t.args.get(i).copied());
             merges.push((p, from.collect()));
         }
     }
+    // By value: the merges that it is an operand of.
+    let mut users: Vec<Vec<Value>> = vec![Vec::new(); func.values.len()];
+    for (v, from) in &merges {
+        from.iter().for_each(|f| users[f.index()].push(*v));
+    }
     // Start by assuming that all merges are raw, and remove those with an operand that is not.
     raw.extend(merges.iter().map(|m| m.0));
-    loop {
-        let bad: Vec<Value> = merges
-            .iter()
-            .filter(|(v, from)| raw.contains(v) && !from.iter().all(|f| raw.contains(f) || plain.contains(f)))
-            .map(|m| m.0)
-            .collect();
-        if bad.is_empty() {
-            break;
+    let bad = merges.iter().filter(|(_, from)| !from.iter().all(|f| raw.contains(f) || plain.contains(f)));
+    let mut bad: Vec<Value> = bad.map(|m| m.0).collect();
+    while let Some(v) = bad.pop() {
+        if raw.remove(&v) {
+            bad.extend(&users[v.index()]);
         }
-        bad.iter().for_each(|v| {
-            raw.remove(v);
-        });
     }
     // Merges of constants alone need no canonicalisation: keep those that a raw result reaches.
     let mut fed: BTreeSet<Value> =
         insts().filter(|i| makes(&i.op)).flat_map(|i| i.results.iter().copied()).collect();
-    loop {
-        let more: Vec<Value> = merges
-            .iter()
-            .filter(|(v, from)| raw.contains(v) && !fed.contains(v) && from.iter().any(|f| fed.contains(f)))
-            .map(|m| m.0)
-            .collect();
-        if more.is_empty() {
-            return fed;
-        }
-        fed.extend(more);
+    let mut more: Vec<Value> = fed.iter().copied().collect();
+    while let Some(v) = more.pop() {
+        more.extend(users[v.index()].iter().filter(|user| raw.contains(user) && fed.insert(**user)));
     }
+    fed
 }
 
 /// Removes from `raw` the arguments of parameters that are not raw: where both share a slot, a result that is

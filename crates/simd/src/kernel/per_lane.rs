@@ -16,6 +16,7 @@ use wave::op::Op;
 use wave::{Inst, Terminator, Ty, barrier};
 
 use super::names::{self, DISPATCH, DONE, FORCE, LEFT, LIVE, RAN, SPUN, WARP};
+use super::pending::Chain;
 use super::rendezvous::members_operand;
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
@@ -185,7 +186,7 @@ impl Kernel<'_> {
             }
         }
         let then = if meeting { again } else { next };
-        self.terminator(b, &data, &[then].into())?;
+        self.terminator(b, &data, Chain::from(then))?;
         if let Some(met) = met {
             self.out.ir.label(met);
             let left = self.word(names::coming(b));

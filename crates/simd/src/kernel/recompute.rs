@@ -40,6 +40,9 @@ pub fn after_stops(func: &mut Function, cfg: &Cfg) {
     if kept.is_empty() {
         return;
     }
+    // Loops in which no warp stops.
+    let mut calm = vec![true; cfg.loops.len()];
+    stops.iter().flat_map(|&b| cfg.around(b)).for_each(|(i, _)| calm[i] = false);
     // The copies so far, by the block that has them, and by block what its uses become.
     let mut copies: BTreeMap<usize, BTreeMap<Value, Value>> = BTreeMap::new();
     let mut renamed: BTreeMap<usize, BTreeMap<Value, Value>> = BTreeMap::new();
@@ -51,7 +54,7 @@ pub fn after_stops(func: &mut Function, cfg: &Cfg) {
         let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
         let uses: BTreeSet<Value> = uses.filter(|v| kept.contains(v) && made[v].0 != b).collect();
         for v in uses {
-            let Some(at) = place(cfg, &stops, b, made[&v].0) else { continue };
+            let Some(at) = place(cfg, &stops, &calm, b, made[&v].0) else { continue };
             // A comparison above tells the range of the copy that it reads.
             let have = |d: &usize| copies.get(d).is_some_and(|have| have.contains_key(&v));
             let at = above(cfg, &stops, at).find(have).unwrap_or(at);
@@ -98,10 +101,9 @@ fn above(cfg: &Cfg, stops: &BTreeSet<usize>, b: usize) -> impl Iterator<Item = u
 
 /// Where a value that `from` defines is computed again for its uses in `b`: there, or before the outermost
 /// loop around `b` in which no warp stops. `None` if the value comes from that loop.
-fn place(cfg: &Cfg, stops: &BTreeSet<usize>, b: usize, from: usize) -> Option<usize> {
-    let calm = |l: &super::cfg::Loop| !stops.iter().any(|&s| l.contains[s]);
-    let around = cfg.around(b).map(|(_, l)| l).filter(|l| calm(l));
-    let Some(outermost) = around.max_by_key(|l| l.blocks.len()) else { return Some(b) };
+fn place(cfg: &Cfg, stops: &BTreeSet<usize>, calm: &[bool], b: usize, from: usize) -> Option<usize> {
+    // Outer loops come first.
+    let Some((_, outermost)) = cfg.around(b).find(|(i, _)| calm[*i]) else { return Some(b) };
     if outermost.contains[from] {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Stops: where a warp waits, what it keeps in its frame meanwhile, and how it resumes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use wave::abi::Stop;
 use wave::barrier;
@@ -47,23 +47,32 @@ pub struct Arrival {
 /// terminator does not use its result.
 pub fn split_at_stops(func: &Function) -> Function {
     let mut out = func.clone();
-    let mut b = 0;
-    while b < out.blocks.len() {
-        let data = &out.blocks[b];
-        let needed = |at: usize| data.term.uses().into_iter().any(|v| data.insts[at].results.contains(&v));
-        let at = data.insts.iter().position(|i| i.op.suspends());
-        if let Some(at) = at
-            && (at + 1 < data.insts.len() || !matches!(data.term, Terminator::Jump(_)) || needed(at))
-        {
-            let rest = out.blocks[b].insts.split_off(at + 1);
-            // `split_off` leaves the vector's whole capacity here, which adds up over many stops.
-            out.blocks[b].insts.shrink_to_fit();
-            let next = Block(out.blocks.len() as u32);
-            let term = std::mem::replace(&mut out.blocks[b].term, Terminator::Jump(BlockCall::to(next)));
-            let term_loc = out.blocks[b].term_loc;
-            out.blocks.push(BlockData { params: vec![], insts: rest, term, term_loc });
+    // Blocks to split: where, and how many instructions each part but the last has.
+    let mut split: VecDeque<(usize, std::vec::IntoIter<wave::Inst>, VecDeque<usize>)> = VecDeque::new();
+    for (b, data) in out.blocks.iter_mut().enumerate() {
+        let last = data.insts.len().saturating_sub(1);
+        let needed = |at: usize| data.term.uses().iter().any(|v| data.insts[at].results.contains(v));
+        let ends = |at: usize| at < last || !matches!(data.term, Terminator::Jump(_)) || needed(at);
+        let stops = (0..data.insts.len()).filter(|&at| data.insts[at].op.suspends() && ends(at));
+        let mut before = 0;
+        let parts: VecDeque<usize> =
+            stops.map(|at| at + 1 - std::mem::replace(&mut before, at + 1)).collect();
+        if !parts.is_empty() {
+            split.push_back((b, std::mem::take(&mut data.insts).into_iter(), parts));
         }
-        b += 1;
+    }
+    while let Some((b, mut insts, mut parts)) = split.pop_front() {
+        let Some(count) = parts.pop_front() else {
+            out.blocks[b].insts = insts.collect();
+            continue;
+        };
+        let next = Block(out.blocks.len() as u32);
+        let data = &mut out.blocks[b];
+        data.insts = insts.by_ref().take(count).collect();
+        let term = std::mem::replace(&mut data.term, Terminator::Jump(BlockCall::to(next)));
+        let term_loc = data.term_loc;
+        out.blocks.push(BlockData { params: vec![], insts: vec![], term, term_loc });
+        split.push_back((next.index(), insts, parts));
     }
     out
 }
@@ -300,7 +309,6 @@ impl Kernel<'_> {
         }
         self.out.numbers.insert(b, number);
         let place = self.place(target);
-        self.cursor.pending.entry(place).or_default();
         // The resume point.
         self.out.ir.label(names::resume(number));
         let wide = |ty: Type| ty.is_vector() && !ty.is_mask();

@@ -26,7 +26,9 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
     }
     // A value that lanes carry out of a loop stays a parameter (LCSSA): it may be uniform inside the loop,
     // but not outside.
-    let leaves = |v: Value, b: usize| cfg.around(made[v.index()]).any(|(_, l)| !l.contains[b]);
+    let leaves =
+        |v: Value, b: usize| cfg.around(made[v.index()]).next_back().is_some_and(|(_, l)| !l.contains[b]);
+    let edges = cfg.edges(func);
     let mut changed = true;
     while changed {
         changed = false;
@@ -35,10 +37,9 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
                 if stands[p.index()].is_some() {
                     continue;
                 }
-                let edges = cfg.preds[b].iter().flat_map(|&f| func.blocks[f].term.targets());
-                let mut from: Vec<Value> = edges
-                    .filter(|t| t.block.index() == b)
-                    .filter_map(|t| t.args.get(i))
+                let mut from: Vec<Value> = edges[b]
+                    .iter()
+                    .filter_map(|(_, t)| t.args.get(i))
                     .map(|&a| found(&stands, a))
                     .filter(|&a| a != p)
                     .collect();
@@ -141,6 +142,8 @@ pub fn lcssa(func: &mut Function, cfg: &Cfg) {
         let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
         uses.for_each(|v| users[v.index()].push(b));
     }
+    // The blocks of loops that are done: what they define is used inside alone.
+    let mut closed = vec![false; func.blocks.len()];
     // Inner loops first: the values they pass out may leave the outer ones too.
     for l in cfg.loops.iter().rev() {
         let mut exits: Vec<usize> =
@@ -151,7 +154,8 @@ pub fn lcssa(func: &mut Function, cfg: &Cfg) {
         if !cfg.preds[exit].iter().all(|&p| l.contains[p]) {
             continue;
         }
-        let made = l.blocks.iter().map(|&b| &func.blocks[b]);
+        let made = l.blocks.iter().filter(|&&b| !std::mem::replace(&mut closed[b], true));
+        let made = made.map(|&b| &func.blocks[b]);
         let made: Vec<Value> = made
             .flat_map(|data| data.params.iter().chain(data.insts.iter().flat_map(|i| i.results.iter())))
             .copied()

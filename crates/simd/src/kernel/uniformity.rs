@@ -3,9 +3,10 @@
 
 use wave::op::{Builtin, CountOp, Guard as Performed, IntCmp, IntOp, MatchMode, Op, SReg, ShiftOp};
 use wave::range::{Range, Ranges};
-use wave::{Function, Terminator, Ty};
+use wave::{BlockCall, Function, Terminator, Ty};
 
 use super::cfg::Cfg;
+use super::parting::Parting;
 use super::specialisation::Specialisation;
 use super::variation::{Guard, Variation};
 
@@ -41,9 +42,10 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
     let places = Places::new(func, cfg);
     let mut known: Vec<Option<Variation>> = vec![None; func.values.len()];
     let constants = constants(func);
+    let mut seen = Seen::new(cfg);
     loop {
         let mut changed = false;
-        s.parting(func, cfg);
+        s.parting(func, cfg, &mut seen);
         for &b in &cfg.order {
             changed |= params(func, cfg, &s, &places, spec, b, &mut known);
             for inst in &func.blocks[b].insts {
@@ -227,14 +229,12 @@ fn params(
         let mut variation: Option<Variation> = None;
         let mut first = None;
         let (mut several, mut leaving) = (false, false);
-        for &from in &cfg.preds[b] {
-            for target in func.blocks[from].term.targets().filter(|t| t.block.index() == b) {
-                let v = target.args[i];
-                several |= first.replace(v).is_some_and(|f| f != v);
-                leaving |= places.leaves(cfg, s, from, b, v);
-                if let Some(k) = &known[v.index()] {
-                    variation = Some(variation.map_or(k.clone(), |s| s.meet(k)));
-                }
+        for &(from, target) in &places.edges[b] {
+            let v = target.args[i];
+            several |= first.replace(v).is_some_and(|f| f != v);
+            leaving |= places.leaves(cfg, s, from, b, v);
+            if let Some(k) = &known[v.index()] {
+                variation = Some(variation.map_or(k.clone(), |s| s.meet(k)));
             }
         }
         if s.joins[b] && several || leaving || b == 0 || variation.is_some() && places.escapes(cfg, s, *p) {
@@ -247,16 +247,17 @@ fn params(
     changed
 }
 
-/// The block that defines each value, and those that use it.
-struct Places {
+/// The block that defines each value, those that use it, and the edges to each block.
+struct Places<'a> {
     made: Vec<usize>,
     used: Vec<Vec<usize>>,
+    edges: Vec<Vec<(usize, &'a BlockCall)>>,
 }
 
-impl Places {
-    fn new(func: &Function, cfg: &Cfg) -> Places {
+impl<'a> Places<'a> {
+    fn new(func: &'a Function, cfg: &Cfg) -> Places<'a> {
         let n = func.values.len();
-        let mut p = Places { made: vec![0; n], used: vec![Vec::new(); n] };
+        let mut p = Places { made: vec![0; n], used: vec![Vec::new(); n], edges: cfg.edges(func) };
         for &b in &cfg.order {
             let data = &func.blocks[b];
             let results = data.insts.iter().flat_map(|i| i.results.iter());
@@ -275,66 +276,86 @@ impl Places {
     /// different rounds. A value that a lane passes on as a parameter when it exits does not count.
     fn escapes(&self, cfg: &Cfg, s: &Uniformity, v: wave::Value) -> bool {
         let (made, used) = (self.made[v.index()], &self.used[v.index()]);
-        let mut divergent = cfg.around(made).filter(|(i, _)| s.divergent_loop[*i]);
-        divergent.any(|(_, l)| used.iter().any(|&u| !l.contains[u]))
+        // What is outside one of the loops is outside the innermost.
+        let innermost = cfg.around(made).rev().find(|(i, _)| s.divergent_loop[*i]);
+        innermost.is_some_and(|(_, l)| used.iter().any(|&u| !l.contains[u]))
     }
 
     /// Whether lanes pass a value along an edge in different rounds: the edge exits a divergent loop that
     /// defines it.
     fn leaves(&self, cfg: &Cfg, s: &Uniformity, from: usize, to: usize, v: wave::Value) -> bool {
         let made = self.made[v.index()];
-        let mut divergent = cfg.around(from).filter(|(i, _)| s.divergent_loop[*i]);
-        divergent.any(|(_, l)| l.contains[made] && !l.contains[to])
+        let mut left = cfg.around(from).rev().take_while(|(_, l)| !l.contains[to]);
+        left.any(|(i, l)| s.divergent_loop[i] && l.contains[made])
+    }
+}
+
+/// The branches and loops that the analysis has found divergent and drawn its conclusions from. What it finds
+/// stays divergent.
+struct Seen<'a> {
+    parting: Parting<'a>,
+    branches: Vec<bool>,
+    loops: Vec<bool>,
+    /// Whether there are divergent branches that are new.
+    any: bool,
+}
+
+impl<'a> Seen<'a> {
+    fn new(cfg: &'a Cfg) -> Seen<'a> {
+        let (branches, loops) = (vec![false; cfg.succs.len()], vec![false; cfg.loops.len()]);
+        Seen { parting: Parting::new(cfg), branches, loops, any: false }
     }
 }
 
 impl Uniformity {
     /// Derives divergent loops, masked blocks and joins from the divergent branches.
-    fn parting(&mut self, func: &Function, cfg: &Cfg) {
-        let n = cfg.succs.len();
-        let mut joins = vec![false; n];
-        let mark = |s: &mut Uniformity, joins: &mut Vec<bool>, b: usize| {
-            cfg.influence(b).into_iter().for_each(|r| s.masked[r] = true);
-            cfg.meetings(b).into_iter().for_each(|r| joins[r] = true);
-            if let Some(j) = cfg.ipdom[b] {
-                joins[j] = true;
-            }
-            // Several targets of a branch may be the same block.
-            let mut seen = Vec::new();
-            for t in func.blocks[b].term.targets().map(|t| t.block.index()) {
-                joins[t] |= seen.contains(&t);
-                seen.push(t);
-            }
-            for (i, l) in cfg.around(b) {
-                if cfg.ipdom[b].is_none_or(|p| !l.contains[p] || p == l.header) {
-                    s.divergent_loop[i] = true;
-                }
-            }
-        };
-        for b in 0..n {
-            if self.divergent[b] {
-                mark(self, &mut joins, b);
+    fn parting(&mut self, func: &Function, cfg: &Cfg, seen: &mut Seen) {
+        seen.any = false;
+        // Outer branches come first.
+        for &b in &cfg.order {
+            if self.divergent[b] && !std::mem::replace(&mut seen.branches[b], true) {
+                self.part_at(func, cfg, &mut seen.parting, b);
+                seen.any = true;
             }
         }
         // Lanes exit a divergent loop in different rounds: all its blocks are masked, and its exits are
         // joins.
         for (i, l) in cfg.loops.iter().enumerate() {
-            if !self.divergent_loop[i] {
+            if !self.divergent_loop[i] || std::mem::replace(&mut seen.loops[i], true) {
                 continue;
             }
             for &b in &l.blocks {
                 self.masked[b] = true;
-                cfg.succs[b].iter().filter(|&&s| !l.contains[s]).for_each(|&s| joins[s] = true);
+                cfg.succs[b].iter().filter(|&&s| !l.contains[s]).for_each(|&s| self.joins[s] = true);
             }
         }
         // A header with several back edges joins the lanes of one round.
-        for l in &cfg.loops {
+        for l in cfg.loops.iter().filter(|_| seen.any) {
             let backs = cfg.preds[l.header].iter().filter(|p| l.contains[**p]).count();
             if backs > 1 && l.blocks.iter().any(|&b| self.divergent[b]) {
-                joins[l.header] = true;
+                self.joins[l.header] = true;
             }
         }
-        self.joins = joins;
+    }
+
+    /// Draws the conclusions from a divergent branch in `b`.
+    fn part_at(&mut self, func: &Function, cfg: &Cfg, parting: &mut Parting, b: usize) {
+        parting.influence(b).into_iter().for_each(|r| self.masked[r] = true);
+        parting.meetings(b).into_iter().for_each(|r| self.joins[r] = true);
+        if let Some(j) = cfg.ipdom[b] {
+            self.joins[j] = true;
+        }
+        // Several targets of a branch may be the same block.
+        let mut targets: Vec<usize> = func.blocks[b].term.targets().map(|t| t.block.index()).collect();
+        targets.sort_unstable();
+        for pair in targets.windows(2).filter(|pair| pair[0] == pair[1]) {
+            self.joins[pair[0]] = true;
+        }
+        for (i, l) in cfg.around(b) {
+            if cfg.ipdom[b].is_none_or(|p| !l.contains[p] || p == l.header) {
+                self.divergent_loop[i] = true;
+            }
+        }
     }
 }
 

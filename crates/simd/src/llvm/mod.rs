@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::effort::Effort;
+use crate::kernel::Emitted;
 use crate::target::Target;
 pub use ahead::Ahead;
 pub use ending::{Ticket, watch_thread};
@@ -76,11 +77,21 @@ pub struct How {
     pub effort: Effort,
     /// Whether loops are unrolled where that is worthwhile.
     pub unrolls: bool,
+    /// Whether the warp's code returns at many places.
+    pub many_returns: bool,
+}
+
+impl How {
+    /// How a whole kernel is compiled.
+    pub fn of(emitted: &Emitted) -> How {
+        let Emitted { report, sweep, stops, .. } = emitted;
+        How { effort: report.effort, unrolls: sweep.is_some(), many_returns: *stops > MANY_STOPS }
+    }
 }
 
 impl From<Effort> for How {
     fn from(effort: Effort) -> How {
-        How { effort, unrolls: false }
+        How { effort, unrolls: false, many_returns: false }
     }
 }
 
@@ -140,6 +151,13 @@ const OPTIONS: [&CStr; 8] = [
 
 /// Passes that first inline the warp's code into the loop over warps.
 const INLINE: &str = "always-inline,";
+
+/// Before [`INLINE`] in code with many stops: inlining marks the end of each stack slot's life at each return,
+/// so slots that can be registers become registers first.
+const PROMOTE: &str = "function(sroa),";
+
+/// The number of stops that are many: up to this, the markers cost less than the pass.
+const MANY_STOPS: usize = 200;
 
 /// LLVM's codes for the output format.
 const ASSEMBLY: i32 = 0;
@@ -258,10 +276,11 @@ impl Llvm {
         let (Ok(cpu), Ok(features)) = (cpu, features) else {
             return Err(refused("a name with a zero byte".into()));
         };
-        let How { effort, unrolls } = how;
+        let How { effort, unrolls, many_returns } = how;
+        let promote = if many_returns { PROMOTE } else { "" };
         let passes = match effort {
-            Effort::Full if unrolls => format!("{INLINE}{PASSES}{UNROLL}"),
-            Effort::Full => format!("{INLINE}{PASSES}"),
+            Effort::Full if unrolls => format!("{promote}{INLINE}{PASSES}{UNROLL}"),
+            Effort::Full => format!("{promote}{INLINE}{PASSES}"),
             Effort::Light => LIGHT_PASSES.into(),
             Effort::Least => LEAST_PASSES.into(),
             Effort::First => FIRST_PASSES.into(),
