@@ -158,7 +158,7 @@ impl BlockCtx {
 pub struct WarpCtx {
     /// Its block.
     pub block: *const BlockCtx,
-    /// [`Code::frame_size`] bytes, aligned to [`FRAME_ALIGN`], kept while the warp is suspended.
+    /// [`Needs::frame`] bytes, aligned to [`FRAME_ALIGN`], kept while the warp is suspended.
     pub frame: *mut u8,
     /// Lanes that exist (a block's last warp may be partial). Masks have a bit per lane from the lowest on;
     /// code for 32 lanes uses the lower half, and the upper one is zero.
