@@ -1,8 +1,9 @@
 //! Rows that the lanes of a warp access in exchanged places: an index that is a row's, xor one number for all
 //! lanes. Sorting networks and Fourier transforms pair their elements so.
 //!
-//! Whatever the number is, for lanes that fill a vector register its upper bits choose another place in memory
-//! and its lower ones exchange the register's lanes. So each register is loaded or stored as one, and permuted.
+//! Whatever the number is, for lanes that fill a vector register its upper bits choose another place in
+//! memory and its lower ones exchange the register's lanes. So each register is loaded or stored as one, and
+//! permuted.
 
 use std::collections::BTreeMap;
 

@@ -89,8 +89,8 @@ impl Kernel<'_> {
         self.define(inst.results[1], Rep::Uniform(all))
     }
 
-    /// Whether an operation is a vote whose answer is its operand, since all active lanes have the same one. A
-    /// scalar shows LLVM which warps skip code.
+    /// Whether an operation is a vote whose answer is its operand, since all active lanes have the same one.
+    /// A scalar shows LLVM which warps skip code.
     pub fn agrees(&self, inst: &Inst) -> bool {
         let answer = matches!(inst.op, Op::Vote { mode: VoteMode::Any | VoteMode::All, sync: false });
         answer && self.facts.uniformity.values[inst.args[0].index()].is_uniform()
