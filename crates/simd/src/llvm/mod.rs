@@ -152,8 +152,8 @@ const OPTIONS: [&CStr; 8] = [
 /// Passes that first inline the warp's code into the loop over warps.
 const INLINE: &str = "always-inline,";
 
-/// Before [`INLINE`] in code with many stops: inlining marks the end of each stack slot's life at each return,
-/// so slots that can be registers become registers first.
+/// Before [`INLINE`] in code with many stops: inlining marks the end of each stack slot's life at each
+/// return, so slots that can be registers become registers first.
 const PROMOTE: &str = "function(sroa),";
 
 /// The number of stops that are many: up to this, the markers cost less than the pass.
