@@ -12,7 +12,7 @@ pub mod abi;
 pub mod barrier;
 pub mod cluster;
 pub mod count;
-mod dominance;
+pub mod dominance;
 pub mod fold;
 pub mod func;
 pub mod inline;

@@ -1,5 +1,5 @@
-//! Kernels of many branches to arbitrary places: compiled code gives the interpreter's results, and grows no
-//! faster than the number of branches.
+//! Kernels of many branches, to arbitrary places or deeply nested, and of many barriers: compiled code gives
+//! the interpreter's results, and grows no faster than their number.
 
 use std::fmt::Write as _;
 
@@ -76,6 +76,66 @@ fn kernel(blocks: usize, waits: bool) -> String {
     text + "ret;\n}\n"
 }
 
+/// A kernel's text around its statements. Each thread has its number in `%t` and writes `%y` at its end.
+fn around(statements: &str) -> String {
+    format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {{\n\
+         .shared .b32 row[{THREADS}];\n.reg .b32 %t, %y, %r, %s, %to, %from, %c<{LOOPS}>;\n\
+         .reg .b64 %a, %at;\n.reg .pred %p;\nld.param.u64 %a, [out];\nmov.u32 %t, %tid.x;\n\
+         mad.wide.u32 %at, %t, 4, %a;\nmad.lo.u32 %s, %t, 40503, 7;\nmov.u32 %y, %t;\n{statements}\
+         st.global.u32 [%at], %y;\nret;\n}}\n"
+    )
+}
+
+/// Loops of the nested kernel that go round twice.
+const LOOPS: usize = 6;
+
+/// Statements that nest this deep, by turns: an `if`, an `if` with an `else`, one that ends all others; and
+/// at some depths a loop whose rounds differ between the lanes. Few lanes leave at each.
+fn nested(depth: usize) -> String {
+    let mut text = String::new();
+    let every = depth / LOOPS;
+    let loops = |i: usize| (i.is_multiple_of(every) && i / every < LOOPS).then_some(i / every);
+    for i in 0..depth {
+        if let Some(l) = loops(i) {
+            let _ = writeln!(text, "mov.u32 %c{l}, 0;\nL{l}:");
+        }
+        let _ = writeln!(text, "mad.lo.u32 %y, %y, 3, {i};\nmad.lo.u32 %r, %y, 40503, %s;");
+        let _ = writeln!(text, "shr.u32 %r, %r, 9;\nand.b32 %r, %r, 255;\nsetp.eq.u32 %p, %r, {};", i % 256);
+        let _ = match i % 3 {
+            2 => writeln!(text, "@%p bra END;"),
+            _ => writeln!(text, "@%p bra ELSE{i};"),
+        };
+    }
+    for i in (0..depth).rev() {
+        let _ = match i % 3 {
+            0 => writeln!(text, "xor.b32 %y, %y, {i};\nELSE{i}:"),
+            1 => {
+                writeln!(text, "add.u32 %y, %y, %t;\nbra JOIN{i};\nELSE{i}:\nsub.u32 %y, %y, {i};\nJOIN{i}:")
+            }
+            _ => Ok(()),
+        };
+        if let Some(l) = loops(i) {
+            let _ = writeln!(text, "add.u32 %c{l}, %c{l}, 1;\nshr.u32 %r, %t, {l};\nand.b32 %r, %r, 1;");
+            let _ = writeln!(text, "setp.le.u32 %p, %c{l}, %r;\n@%p bra L{l};");
+        }
+    }
+    around(&(text + "END:\n"))
+}
+
+/// As many barriers, at each of which the threads of a block hand on their values.
+fn barriers(count: usize) -> String {
+    let mut text = format!(
+        "mov.u32 %to, row;\nmad.lo.u32 %to, %t, 4, %to;\nadd.u32 %r, %t, 1;\nrem.u32 %r, %r, {THREADS};\n\
+         mov.u32 %from, row;\nmad.lo.u32 %from, %r, 4, %from;\n"
+    );
+    for i in 0..count / 2 {
+        let _ = writeln!(text, "st.shared.u32 [%to], %y;\nbar.sync 0;\nld.shared.u32 %r, [%from];");
+        let _ = writeln!(text, "mad.lo.u32 %y, %y, 5, {i};\nadd.u32 %y, %y, %r;\nbar.sync 0;");
+    }
+    around(&text)
+}
+
 fn load(text: &str, engine: Engine) -> Program {
     Program::load(&[Source { name: "branches", text }], engine).unwrap_or_else(|e| panic!("{}", e.rendered))
 }
@@ -87,8 +147,8 @@ fn results(program: &Program, compiled: bool) -> Vec<u8> {
     out.bytes().to_vec()
 }
 
-fn bytes_of_ir(blocks: usize) -> usize {
-    let program = load(&kernel(blocks, false), Engine::Compiled);
+fn bytes_of_ir(text: &str) -> usize {
+    let program = load(text, Engine::Compiled);
     let target =
         Target { cpu: "x86-64-v4", avx512: true, features: String::new(), maker: Default::default() };
     let program = program.for_target(target);
@@ -131,7 +191,43 @@ fn kernels_of_many_branches_run_alike() {
 #[test]
 fn code_grows_as_the_branches_do() {
     let branches = sample::of([500, 2000, 6000], [200, 800, 2400]);
-    let sizes = branches.map(bytes_of_ir);
+    let sizes = branches.map(|blocks| bytes_of_ir(&kernel(blocks, false)));
     let [small, large, largest] = sizes;
     assert!(large < 5 * small && largest < 4 * large, "{sizes:?} bytes for {branches:?} branches");
+}
+
+#[test]
+fn deeply_nested_code_and_many_barriers_run_alike() {
+    let plain = Forced::default();
+    let light = Forced { effort: Some(Effort::Light), ..Forced::default() };
+    let apart = Forced { per_lane: true, ..Forced::default() };
+    for (text, ways) in [
+        (nested(120), vec![plain.clone(), light.clone(), apart.clone()]),
+        // More stops than are few.
+        (barriers(260), vec![plain.clone(), light.clone()]),
+        (nested(700), vec![plain, light]),
+    ]
+    .into_iter()
+    .take(sample::of(3, 2))
+    {
+        let expected = results(&load(&text, Engine::Interpreter), false);
+        for forced in &ways {
+            let program = load(&text, Engine::Compiled).forced(forced.clone());
+            assert_eq!(results(&program, true), expected, "{forced:?}");
+        }
+    }
+}
+
+/// What waits at each place adds no code: a level costs as much at any depth, and a barrier after any number.
+#[test]
+fn code_grows_as_its_depth_does() {
+    for (what, make) in [("levels", nested as fn(usize) -> String), ("barriers", barriers)] {
+        // Small enough for one form.
+        let counts = [60, 240];
+        let [small, large] = counts.map(|count| bytes_of_ir(&make(count)));
+        assert!(large < 5 * small, "{small} and {large} bytes for {counts:?} {what}");
+    }
+    // As values live in the frame, also where more is nested than any form with registers allows.
+    let [small, large] = sample::of([1500, 4500], [1000, 3000]).map(|depth| bytes_of_ir(&nested(depth)));
+    assert!(large < 4 * small, "{small} and {large} bytes");
 }

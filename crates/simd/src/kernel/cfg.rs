@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use wave::dominance::immediate;
 use wave::{Block, BlockCall, Function};
 
 /// A natural loop.
@@ -65,50 +66,6 @@ fn post_order(start: usize, n: usize, next: Next) -> Vec<usize> {
     order
 }
 
-/// Immediate dominators by the iteration of Cooper, Harvey and Kennedy.
-fn dominators(post: &[usize], n: usize, preds: Next) -> Vec<Option<usize>> {
-    let mut number = vec![usize::MAX; n];
-    for (i, &b) in post.iter().enumerate() {
-        number[b] = i;
-    }
-    let mut idom: Vec<Option<usize>> = vec![None; n];
-    let Some(&root) = post.last() else { return idom };
-    idom[root] = Some(root);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &b in post.iter().rev().skip(1) {
-            let mut new: Option<usize> = None;
-            for &p in preds(b) {
-                if number[p] == usize::MAX || idom[p].is_none() {
-                    continue;
-                }
-                new = Some(match new {
-                    None => p,
-                    Some(mut a) => {
-                        let mut c = p;
-                        while a != c {
-                            while number[a] < number[c] {
-                                a = idom[a].unwrap_or(root);
-                            }
-                            while number[c] < number[a] {
-                                c = idom[c].unwrap_or(root);
-                            }
-                        }
-                        a
-                    }
-                });
-            }
-            if new.is_some() && idom[b] != new {
-                idom[b] = new;
-                changed = true;
-            }
-        }
-    }
-    idom[root] = None;
-    idom
-}
-
 fn dominates(idom: &[Option<usize>], a: usize, mut b: usize) -> bool {
     while a != b {
         match idom[b] {
@@ -150,7 +107,7 @@ impl Cfg {
     pub fn new(func: &Function) -> Result<Cfg, Irreducible> {
         let Graph { succs, preds, post, reachable } = Graph::new(func);
         let n = succs.len();
-        let idom = dominators(&post, n, &|b| &preds[b]);
+        let idom = immediate(&post, n, &|b| &preds[b]);
         let mut number = vec![usize::MAX; n];
         post.iter().enumerate().for_each(|(i, &b)| number[b] = i);
         let mut loops: Vec<Loop> = Vec::new();
@@ -207,7 +164,7 @@ impl Cfg {
         let order: Vec<usize> = post.iter().rev().copied().collect();
         let mut position = vec![None; n];
         order.iter().enumerate().for_each(|(i, &b)| position[b] = Some(i));
-        let idom = dominators(&post, n, &|b| &preds[b]);
+        let idom = immediate(&post, n, &|b| &preds[b]);
         let around = vec![Vec::new(); n];
         Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops: Vec::new(), around }
     }
@@ -324,6 +281,6 @@ fn post_dominators(n: usize, succs: &[Vec<usize>], reachable: &[bool]) -> Vec<Op
         Some(none) if none.is_empty() => &last,
         Some(some) => some,
     };
-    let idom = dominators(&post, n + 1, &forward);
+    let idom = immediate(&post, n + 1, &forward);
     (0..n).map(|b| idom[b].filter(|&d| d != end)).collect()
 }
