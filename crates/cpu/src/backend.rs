@@ -523,13 +523,12 @@ impl ModuleCode {
         let filling = described
             .filter(|info| !info.fills.is_empty() || info.param_size as usize > launch.params.len())
             .map(|info| Box::new(self.fill(launch, info, kernel.static_shared)));
-        let copy;
+        let own;
         let params = match &filling {
-            Some(filling) => filling.params.bytes(launch.params),
-            None if Aligned::suits(launch.params) => launch.params,
+            Some(filling) => &filling.params,
             None => {
-                copy = Aligned::of(launch.params);
-                copy.bytes(launch.params)
+                own = Aligned::of(launch.params);
+                &own
             }
         };
         let grid = grid::Launch {
@@ -537,7 +536,7 @@ impl ModuleCode {
             code: &*made.code,
             grid: launch.grid,
             block: launch.block,
-            params,
+            params: params.bytes(launch.params),
             image: launch.image_base,
             shared: [kernel.static_shared, launch.dynamic_shared],
             stack: launch.limits.stack,
@@ -570,7 +569,7 @@ impl ModuleCode {
         ended.map_err(|mut fault| {
             self.find_lane(id, &grid, &mut fault);
             let told = self.told(&fault, depth);
-            // What waits for a grid that has failed fails as that one did.
+            // A grid that waited for a failed one reports that one's fault.
             match launch.among.and_then(Among::why).filter(|_| fault.kind == grid::FaultKind::Abandoned) {
                 Some(kind) => Fault { kind, ..told },
                 None => told,
@@ -720,15 +719,13 @@ const PARAMETER: usize = 16;
 const TENSOR_MAP: usize = 128;
 
 impl Aligned {
-    /// Whether the bytes are aligned as parameters must be.
-    fn suits(bytes: &[u8]) -> bool {
-        let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
-        bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty()
-    }
-
     /// A copy of the bytes if they are not aligned.
     fn of(bytes: &[u8]) -> Aligned {
-        if Aligned::suits(bytes) { Aligned(Vec::new(), 0) } else { Aligned::copy(bytes, bytes.len()) }
+        let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
+        if bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty() {
+            return Aligned(Vec::new(), 0);
+        }
+        Aligned::copy(bytes, bytes.len())
     }
 
     /// A copy of the bytes, followed by zeros up to a size.

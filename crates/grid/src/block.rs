@@ -175,7 +175,7 @@ impl Resident {
             0 => std::ptr::null_mut(),
             // For whole warps: code may access the memory of lanes that do not exist.
             _ => {
-                let whole = threads.checked_next_multiple_of(job.width.lanes())?;
+                let whole = threads.checked_next_multiple_of(needs.width.lanes())?;
                 grown(&mut self.local, local.checked_mul(whole)?, GuardedPages::new)?
             }
         };
@@ -190,8 +190,8 @@ impl Resident {
         block.ntid = launch.block;
         block.smid = smid;
         block.nsmid = job.multiprocessors;
-        block.width = job.width.lanes() as u32;
-        self.barriers.set_width(job.width);
+        block.width = needs.width.lanes() as u32;
+        self.barriers.set_width(needs.width);
         block.shared_dynamic = launch.shared[1];
         block.shared_total = shared;
         block.shared_reach = (u64::from(job.cluster - 1) << WINDOW_BITS) + u64::from(shared);
@@ -208,8 +208,8 @@ impl Resident {
             frame: frames.wrapping_add(index as usize * frame),
             index,
             lanes: match needs.whole_warps {
-                true => job.width.all(),
-                false => warp_lanes(index, job.threads, job.width),
+                true => needs.width.all(),
+                false => warp_lanes(index, job.threads, needs.width),
             },
             live: 0,
             waiting: 0,

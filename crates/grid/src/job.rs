@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use wave::Width;
 use wave::abi::{Needs, Workspace};
 
 use crate::enter::Gate;
@@ -33,8 +32,6 @@ pub(crate) struct Job<'a> {
     /// Number of blocks per unit.
     pub cluster: u32,
     pub threads: u32,
-    /// The width of the code's warps.
-    pub width: Width,
     pub warps: u32,
     /// Maximum number of workers that take part, including the caller.
     pub workers: u32,
@@ -76,8 +73,7 @@ impl<'a> Job<'a> {
         // A single unit needs no divisions: each takes a twentieth of the time of an empty launch.
         let units = if cluster == 1 { blocks } else { blocks / u64::from(cluster) };
         let needs = launch.code.needs();
-        let width = needs.width;
-        let lanes = width.lanes() as u32;
+        let lanes = needs.width.lanes() as u32;
         let ordered = needs.waits || launch.cluster.is_some() || launch.cooperative;
         Job {
             launch,
@@ -85,7 +81,6 @@ impl<'a> Job<'a> {
             units,
             cluster,
             threads,
-            width,
             // A power of two.
             warps: (threads + (lanes - 1)) >> lanes.trailing_zeros(),
             workers,

@@ -23,11 +23,18 @@ const IDLE: Duration = Duration::from_secs(3600);
 #[derive(Clone, Copy)]
 struct Watch {
     job: *const Job<'static>,
-    /// The time limit of the launch, if it has one.
-    allowed: Option<Duration>,
-    /// Whether it may wait for other grids.
-    looks: bool,
+    purpose: Purpose,
     at: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Fails the launch after this time.
+    Limit(Duration),
+    /// Fails the launch if a grid fails for which it may wait.
+    Others,
+    /// Interrupts the workers of a failed launch.
+    Interrupt,
 }
 
 // SAFETY: jobs are shared between threads, and leave the list before they are dropped.
@@ -51,15 +58,15 @@ impl Watchdog {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(self: &Arc<Self>, job: &Job, allowed: Option<Duration>, looks: bool, wait: Duration) {
+    fn add(self: &Arc<Self>, job: &Job, purpose: Purpose, wait: Duration) {
         let mut state = self.state();
         let pointer = std::ptr::from_ref(job).cast::<Job<'static>>();
         let Some(at) = Instant::now().checked_add(wait) else { return };
-        let interrupts = |w: &Watch| w.job == pointer && w.allowed.is_none() && !w.looks;
-        if allowed.is_none() && !looks && state.watches.iter().any(interrupts) {
+        let same = |w: &Watch| w.job == pointer && w.purpose == purpose;
+        if purpose == Purpose::Interrupt && state.watches.iter().any(same) {
             return;
         }
-        state.watches.push(Watch { job: pointer, allowed, looks, at });
+        state.watches.push(Watch { job: pointer, purpose, at });
         if !state.running {
             let this = self.clone();
             let thread = std::thread::Builder::new().name("anywarp-watch".into());
@@ -79,18 +86,18 @@ impl Watchdog {
     /// Fails `job` with [`FaultKind::Timeout`] if it and what was spent before it take longer than `time`.
     /// The watch must be removed with `forget` before the job is dropped.
     pub(crate) fn limit(self: &Arc<Self>, job: &Job, time: Duration) {
-        self.add(job, Some(time), false, time.saturating_sub(job.launch.spent));
+        self.add(job, Purpose::Limit(time), time.saturating_sub(job.launch.spent));
     }
 
     /// Fails `job` with [`FaultKind::Abandoned`] when a grid fails for which it may wait. As for `limit`.
     pub(crate) fn look(self: &Arc<Self>, job: &Job) {
-        self.add(job, None, true, Duration::ZERO);
+        self.add(job, Purpose::Others, Duration::ZERO);
     }
 
     /// Interrupts the workers of a failed job that do not end by themselves. The watch must be removed with
     /// `forget` before the job is dropped.
     pub(crate) fn hurry(self: &Arc<Self>, job: &Job) {
-        self.add(job, None, false, GRACE);
+        self.add(job, Purpose::Interrupt, GRACE);
     }
 
     /// Removes all watches of a job.
@@ -113,20 +120,24 @@ impl Watchdog {
             for watch in state.watches.iter_mut().filter(|w| w.at <= now) {
                 // SAFETY: the job is in the list, whose lock is held.
                 let job = unsafe { &*watch.job };
-                if let Some(time) = watch.allowed.take() {
-                    let mut detail = format!("not ended after {time:?}");
-                    if !job.launch.spent.is_zero() {
-                        detail.push_str(", with what kernels launched before");
+                match watch.purpose {
+                    Purpose::Limit(time) => {
+                        let mut detail = format!("not ended after {time:?}");
+                        if !job.launch.spent.is_zero() {
+                            detail.push_str(", with what kernels launched before");
+                        }
+                        job.fail(Fault::new(FaultKind::Timeout, job.launch.name, detail));
                     }
-                    job.fail(Fault::new(FaultKind::Timeout, job.launch.name, detail));
-                }
-                if watch.looks {
-                    if !job.others_failed() {
+                    Purpose::Others if !job.others_failed() => {
                         watch.at = now + LOOK;
                         continue;
                     }
-                    job.fail(Fault::new(FaultKind::Abandoned, job.launch.name, String::new()));
+                    Purpose::Others => {
+                        job.fail(Fault::new(FaultKind::Abandoned, job.launch.name, String::new()));
+                    }
+                    Purpose::Interrupt => {}
                 }
+                watch.purpose = Purpose::Interrupt;
                 job.interrupt_all();
                 watch.at = now + AGAIN;
             }

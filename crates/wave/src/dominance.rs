@@ -58,8 +58,8 @@ pub fn postorder(func: &Function) -> Vec<Block> {
     order
 }
 
-/// Immediate dominators of a graph's `n` nodes, given those that the last of `post` reaches in postorder, and
-/// the predecessors of each. The root and unreachable nodes have none.
+/// Immediate dominators of a graph with `n` nodes. `post` has the reachable nodes in postorder, the root
+/// last. The root and unreachable nodes have none.
 pub fn immediate<'a>(post: &[usize], n: usize, preds: &dyn Fn(usize) -> &'a [usize]) -> Vec<Option<usize>> {
     let mut number = vec![usize::MAX; n];
     post.iter().enumerate().for_each(|(i, &b)| number[b] = i);
@@ -72,7 +72,7 @@ pub fn immediate<'a>(post: &[usize], n: usize, preds: &dyn Fn(usize) -> &'a [usi
             tree.add(b, up);
         }
     }
-    // Predecessors that come later do not matter, unless they are on another way into a loop.
+    // Edges from later nodes change nothing unless a loop has several entries.
     let late = |&b: &usize| preds(b).iter().any(|&p| number[p] != usize::MAX && number[p] <= number[b]);
     let holds = |b: usize| {
         let known = preds(b).iter().copied().filter(|&p| tree.above[p].is_some());
@@ -113,8 +113,8 @@ struct Tree {
     /// The root is above itself.
     above: Vec<Option<usize>>,
     depth: Vec<usize>,
-    /// A node further up. All paths to the root are short by these: the distances are those of a number
-    /// system in which numbers have few digits (Myers, "An applicative random-access stack").
+    /// A node further up, chosen so that each path to the root has a logarithmic number of jumps (Myers, "An
+    /// applicative random-access stack").
     jump: Vec<usize>,
 }
 

@@ -132,7 +132,7 @@ fn zero(func: &mut Function, block: Block, ty: Ty) -> Value {
     v
 }
 
-/// The value that a value stands for, after the removal of parameters. Shortens the way there.
+/// The value that replaces a value. Shortens the path to it (union-find).
 fn find(replaced: &mut [Value], v: Value) -> Value {
     let mut root = v;
     while replaced[root.index()] != root {
@@ -158,11 +158,11 @@ pub fn remove_redundant_params(func: &mut Function) {
     for (b, data) in func.blocks.iter().enumerate() {
         data.params.iter().enumerate().for_each(|(p, v)| place[v.index()] = (b, p));
     }
-    // A parameter stays while two of its arguments stand for different values and neither for itself. By
-    // value, two such arguments, and the parameters that rely on what the value stands for.
+    // A parameter stays if two of its arguments have different replacements, other than itself. By value: two
+    // such arguments, and the parameters that must be checked again when the value is replaced.
     let mut differ: Vec<[Value; 2]> = vec![[Value(0); 2]; func.values.len()];
     let mut relying: Vec<Vec<Value>> = vec![Vec::new(); func.values.len()];
-    // All parameters are asked in order, then those again that can no longer rely on theirs.
+    // All parameters are checked in order, and again after one of their two arguments was replaced.
     let mut now: BTreeSet<(usize, usize)> =
         (1..n).flat_map(|b| (0..keep[b].len()).map(move |p| (b, p))).collect();
     let mut later = BTreeSet::new();
@@ -185,7 +185,8 @@ pub fn remove_redundant_params(func: &mut Function) {
         }
         replaced[param.index()] = one;
         keep[b][p] = false;
-        // Those concerned rely on both values, so the shorter list has them all.
+        // Only parameters that depend on both values are affected; they are in both lists, so the shorter one
+        // suffices.
         let mut asked = std::mem::take(&mut relying[param.index()]);
         if relying[one.index()].len() < asked.len() {
             std::mem::swap(&mut relying[one.index()], &mut asked);
@@ -241,7 +242,7 @@ pub fn remove_redundant_params(func: &mut Function) {
 mod tests {
     use super::*;
 
-    /// Nested loops hand a value inwards, and back from the innermost to all: no loop needs a parameter.
+    /// Nested loops pass one value to the innermost loop and back to all headers: no parameter is needed.
     #[test]
     fn nested_loops_need_no_parameters_for_what_they_leave_alone() {
         const LOOPS: u32 = 300;
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(func.block(end).term, Terminator::Return(vec![v]));
     }
 
-    /// Two values meet at a join; a parameter that only hands the join's on goes.
+    /// The parameter of a join of two values stays. One that only passes it on is removed.
     #[test]
     fn parameters_that_join_values_stay() {
         let mut func = Function::default();

@@ -11,9 +11,9 @@ use super::cfg::Cfg;
 use super::{Kernel, names};
 use crate::ir::{Inst, Operand};
 
-/// Answers how far blocks dominate those that follow them, for many questions.
+/// How far each block dominates the blocks that follow it in the order.
 struct Dominance {
-    /// By block: the position from it on of the first block that it does not dominate.
+    /// By block: the position of the first later block that it does not dominate.
     until: Vec<usize>,
 }
 
@@ -42,7 +42,7 @@ impl Dominance {
         }
         let holds = |a: usize, b: usize| (spans[a].0..spans[a].1).contains(&spans[b].0);
         let mut until = vec![cfg.order.len(); cfg.idom.len()];
-        // Those that dominate all blocks so far from them on: each dominates the next.
+        // The blocks that dominate all later ones so far. Each dominates the next.
         let mut open: Vec<usize> = Vec::new();
         for (place, &b) in cfg.order.iter().enumerate() {
             while let Some(d) = open.pop_if(|d| !holds(*d, b)) {

@@ -42,7 +42,7 @@ pub struct Cfg {
 /// Why the graph cannot be linearised.
 pub type Irreducible = &'static str;
 
-/// What is asked for the successors or predecessors of a block.
+/// Returns the successors or the predecessors of a block.
 type Next<'a> = &'a dyn Fn(usize) -> &'a [usize];
 
 fn post_order(start: usize, n: usize, next: Next) -> Vec<usize> {
@@ -213,7 +213,7 @@ impl Graph {
     fn new(func: &Function) -> Graph {
         let n = func.blocks.len();
         let mut succs: Vec<Vec<usize>> = Vec::with_capacity(n);
-        // By block: the last one of which it is a successor.
+        // By block: the last block that lists it as a successor.
         let mut met = vec![usize::MAX; n];
         for b in 0..n {
             let mut list: Vec<usize> = func.successors(Block(b as u32)).iter().map(|s| s.index()).collect();

@@ -55,7 +55,7 @@ impl Kernel<'_> {
     /// The latches of the divergent loops whose round ends at this edge: it exits the loop or is its back
     /// edge.
     fn latches(&self, from: usize, to: usize) -> Vec<usize> {
-        // A loop around one that goes on goes on too.
+        // If a round goes on in a loop, it goes on in the loops around it.
         let ends = |l: &super::cfg::Loop| !l.contains[to] || l.header == to;
         let loops = self.facts.cfg.around(from).rev().take_while(|(_, l)| ends(l));
         loops.filter(|(i, _)| self.facts.uniformity.divergent_loop[*i]).map(|(_, l)| 2 * l.last + 1).collect()

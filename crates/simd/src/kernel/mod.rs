@@ -39,6 +39,8 @@ mod passes;
 mod pending;
 mod per_lane;
 mod product;
+#[cfg(test)]
+mod random;
 mod recompute;
 mod rendezvous;
 mod rounds;

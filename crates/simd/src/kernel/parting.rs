@@ -7,15 +7,16 @@ use super::cfg::Cfg;
 /// Frontiers have at most this many blocks on average; larger ones are not computed.
 const MOST: usize = 64;
 
-/// Answers for the branches of one graph. What an earlier answer had may be missing in later ones.
+/// The joins and regions of the branches of one graph. A block that one answer has named may be missing from
+/// later answers.
 pub struct Parting<'a> {
     cfg: &'a Cfg,
-    /// By block `d`: where lanes come to from `d` when they leave the blocks that it dominates, without going
-    /// round a loop (its dominance frontier). If these are large, `d`'s successors.
+    /// By block: the blocks that lanes enter when they leave what it dominates, without going round a loop
+    /// (its dominance frontier). If frontiers are large, the block's successors.
     frontier: Vec<Vec<usize>>,
-    /// Positions of the blocks that may be joins and of which no answer has been one.
+    /// Positions of the blocks that may be joins and that no answer has named.
     open: BTreeSet<usize>,
-    /// Blocks that lanes of some branch asked for may reach before they reconverge.
+    /// Blocks that the answers so far have named as reached before lanes reconverge.
     apart: Vec<bool>,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Parting<'a> {
     /// Blocks that lanes may reach after a branch in `b` before they reconverge, without going round a loop.
     pub fn influence(&mut self, b: usize) -> Vec<usize> {
         let mut region = Vec::new();
-        // Lanes of an outer branch that are apart here meet where those of `b` do, or later.
+        // The lanes of an outer branch have parted here. They reconverge where those of `b` do, or later.
         if self.apart[b] {
             return region;
         }
@@ -109,6 +110,7 @@ mod tests {
     use wave::{Block, BlockCall, Function, Inst, Loc, Terminator, Ty};
 
     use super::*;
+    use crate::kernel::random::numbers;
 
     /// A function of `n` blocks with edges at random. Few lead backwards.
     fn random(n: usize, below: &mut dyn FnMut(usize) -> usize) -> Function {
@@ -151,11 +153,7 @@ mod tests {
 
     #[test]
     fn lanes_meet_where_no_block_parts_their_ways() {
-        let mut seed = 7u64;
-        let mut below = |n: usize| {
-            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (seed >> 33) as usize % n
-        };
+        let mut below = numbers(7);
         let (mut joins, mut loops) = (0, 0);
         for round in 0..400 {
             let func = random(3 + round % 20, &mut below);

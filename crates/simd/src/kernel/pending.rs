@@ -1,8 +1,8 @@
 //! What must still run after each place in the order of blocks, see [`super::control`].
 //!
-//! What is pending runs in the order of places, and the first of several places receives what else is pending
-//! where it is gone to. So it suffices to know one place that follows each: the rest follows from there. If
-//! each place had a set of its own, deeply nested code would copy sets as large as its depth.
+//! Pending places run in order. Code that jumps to the first of them passes the others on to it. So it
+//! suffices to store one place for each place: the next one that is pending there. With a set for each place,
+//! deeply nested code would copy sets as large as its depth.
 
 /// Places that are pending, as the first of them; the others follow it in [`Pending`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Pending {
         let mut at = self.at(place);
         while let Some(other) = at.first() {
             if other >= first {
-                // From a common place on, both go on alike.
+                // From a common place on, both chains are the same.
                 return other == first;
             }
             at = self.at(other);
@@ -52,7 +52,7 @@ impl Pending {
 
     /// A chain with other places, which need not be in order.
     pub fn with(&mut self, chain: Chain, mut places: Vec<usize>) -> Chain {
-        // The last ones first: each then stands close to the start.
+        // In reverse order, so that each is inserted near the start.
         places.sort_unstable_by(|a, b| b.cmp(a));
         places.into_iter().fold(chain, |chain, place| self.joined(chain, Chain::from(place)))
     }
@@ -88,6 +88,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
+    use crate::kernel::random::numbers;
 
     fn places(pending: &Pending, mut chain: Chain) -> Vec<usize> {
         let mut all = Vec::new();
@@ -114,11 +115,7 @@ mod tests {
     /// In code without loops, each place runs next where it does if every place has a set of its own.
     #[test]
     fn what_runs_next_is_what_sets_say() {
-        let mut seed = 1u64;
-        let mut below = |n: usize| {
-            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (seed >> 33) as usize % n
-        };
+        let mut below = numbers(1);
         for round in 0..500 {
             let count = 2 + round % 40;
             let mut pending = Pending::default();

@@ -367,9 +367,7 @@ impl Kernel<'_> {
             blocks: self.out.ir.end(outer),
         })
     }
-}
 
-impl Kernel<'_> {
     /// Whether an operation is a vote whose answer is known if the warp's number is.
     fn is_known_vote(&self, inst: &Inst) -> bool {
         let vote = matches!(inst.op, wave::Op::Vote { sync: false, .. });

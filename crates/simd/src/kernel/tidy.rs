@@ -142,7 +142,7 @@ pub fn lcssa(func: &mut Function, cfg: &Cfg) {
         let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
         uses.for_each(|v| users[v.index()].push(b));
     }
-    // The blocks of loops that are done: what they define is used inside alone.
+    // Blocks of finished loops: their values are not used outside.
     let mut closed = vec![false; func.blocks.len()];
     // Inner loops first: the values they pass out may leave the outer ones too.
     for l in cfg.loops.iter().rev() {

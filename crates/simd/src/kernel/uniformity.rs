@@ -276,7 +276,7 @@ impl<'a> Places<'a> {
     /// different rounds. A value that a lane passes on as a parameter when it exits does not count.
     fn escapes(&self, cfg: &Cfg, s: &Uniformity, v: wave::Value) -> bool {
         let (made, used) = (self.made[v.index()], &self.used[v.index()]);
-        // What is outside one of the loops is outside the innermost.
+        // A block outside any of these loops is outside the innermost one.
         let innermost = cfg.around(made).rev().find(|(i, _)| s.divergent_loop[*i]);
         innermost.is_some_and(|(_, l)| used.iter().any(|&u| !l.contains[u]))
     }
@@ -290,13 +290,12 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The branches and loops that the analysis has found divergent and drawn its conclusions from. What it finds
-/// stays divergent.
+/// The divergent branches and loops whose effects have been recorded. They stay divergent.
 struct Seen<'a> {
     parting: Parting<'a>,
     branches: Vec<bool>,
     loops: Vec<bool>,
-    /// Whether there are divergent branches that are new.
+    /// Whether this round has found new divergent branches.
     any: bool,
 }
 
@@ -338,7 +337,7 @@ impl Uniformity {
         }
     }
 
-    /// Draws the conclusions from a divergent branch in `b`.
+    /// Records the effects of a divergent branch in `b`.
     fn part_at(&mut self, func: &Function, cfg: &Cfg, parting: &mut Parting, b: usize) {
         parting.influence(b).into_iter().for_each(|r| self.masked[r] = true);
         parting.meetings(b).into_iter().for_each(|r| self.joins[r] = true);

@@ -156,7 +156,7 @@ const INLINE: &str = "always-inline,";
 /// return, so slots that can be registers become registers first.
 const PROMOTE: &str = "function(sroa),";
 
-/// The number of stops that are many: up to this, the markers cost less than the pass.
+/// With at most this many stops, the markers cost less than the pass.
 const MANY_STOPS: usize = 200;
 
 /// LLVM's codes for the output format.
