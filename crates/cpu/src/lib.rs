@@ -36,5 +36,5 @@ pub use program::{Engine, Program};
 pub use rules::Rules;
 pub use settings::{Making, Settings};
 pub use simd::effort::Effort;
-pub use simd::{Forced, Specialisation, Target};
+pub use simd::{Forced, Maker, Specialisation, Target};
 pub use tell::tell_through_log;

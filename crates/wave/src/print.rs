@@ -251,7 +251,7 @@ pub(crate) fn spell(op: &Op) -> Spelling {
         Op::ToGeneric(space) => format!("to_generic.{}", space.name()),
         Op::FromGeneric(space) => format!("from_generic.{}", space.name()),
         Op::IsSpace(space) => format!("is_space.{}", space.name()),
-        Op::Prefetch(space) => format!("prefetch.{}", space.name()),
+        Op::Prefetch(space, level) => format!("prefetch.{}.{}", space.name(), level.name()),
         Op::Special(register) => format!("special.{}", register.name()),
         Op::Shfl { mode, sync } => format!("shfl{}.{}", flag(*sync, ".sync"), mode.name()),
         Op::Vote { mode, sync } => format!("vote{}.{}", flag(*sync, ".sync"), mode.name()),

@@ -19,8 +19,8 @@
 //!
 //! The stages are `wave` (IR), `uniformity` and `ranges` (annotated IR), and `llvm`. Options: `after=PASS`,
 //! the state after that pass; `block=16x16`, the block's size (32 by default); `kernel=NAME`, one of several;
-//! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `per-lane`, per-lane mode; `effort=NAME`, the form of a large
-//! kernel; `counting`, the module with counters.
+//! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `maker=amd`, code for their processors; `per-lane`, per-lane mode;
+//! `effort=NAME`, the form of a large kernel; `counting`, the module with counters.
 
 use cpu::Effort;
 
@@ -36,6 +36,7 @@ pub struct Section {
     pub kernel: Option<String>,
     pub block: [u32; 3],
     pub avx512: bool,
+    pub amd: bool,
     pub per_lane: bool,
     pub effort: Option<Effort>,
     pub counting: bool,
@@ -69,6 +70,7 @@ fn section(line: usize, text: &str) -> Result<Section, String> {
             Some(("after", pass)) => s.after = Some(pass.to_owned()),
             Some(("kernel", name)) => s.kernel = Some(name.to_owned()),
             Some(("cpu", "x86-64-v4")) => s.avx512 = true,
+            Some(("maker", "amd")) => s.amd = true,
             Some(("block", sizes)) => {
                 let sizes: Result<Vec<u32>, _> = sizes.split('x').map(str::parse).collect();
                 let sizes = sizes.map_err(|_| format!("`{word}` is no size"))?;

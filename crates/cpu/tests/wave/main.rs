@@ -9,7 +9,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Effort, Engine, Forced, Program, Specialisation, Target};
+use cpu::{Effort, Engine, Forced, Maker, Program, Specialisation, Target};
 use file::{Expected, Section};
 use grid::Workers;
 use hwtruth::sample::Turn;
@@ -73,10 +73,12 @@ fn errors(text: &str) -> Vec<(usize, String)> {
     }
 }
 
-fn target(avx512: bool) -> Target {
+fn target(section: &Section) -> Target {
+    let avx512 = section.avx512;
+    let maker = if section.amd { Maker::Amd } else { Maker::Any };
     // Texts are generated for any processor.
     let cpu = if avx512 { "x86-64-v4" } else { "x86-64-v3" };
-    Target { cpu, avx512, features: String::new(), maker: Default::default() }
+    Target { cpu, avx512, features: String::new(), maker }
 }
 
 /// The module with counters of what its kernels do.
@@ -99,7 +101,7 @@ fn stage(module: &Module, section: &Section) -> Result<String, String> {
     };
     let mut kernels = module.kernels().filter(|(_, f)| section.kernel.as_ref().is_none_or(|k| *k == f.name));
     let (kernel, _) = kernels.next().ok_or("no such kernel")?;
-    let target = target(section.avx512);
+    let target = target(section);
     let forced = Forced { per_lane: section.per_lane, effort: section.effort, ..Forced::default() };
     let spec = Specialisation::of_launch([1, 1, 1], section.block);
     let code = CodeKey { spec, target: &target, forced: &forced };

@@ -2,7 +2,7 @@
 
 use ptx::ast::{AddressBase, Instruction, Operand, OperandKind, VariableRef};
 use ptx::{Modifier as M, Opcode, ScalarType};
-use wave::op::{AtomOp, AtomTy, Guard, IntOp, MemMode, Op, Order, Scope, Space};
+use wave::op::{AtomOp, AtomTy, CacheLevel, Guard, IntOp, MemMode, Op, Order, Scope, Space};
 use wave::{Ty, Value};
 
 use super::{bulk, mbarrier};
@@ -292,7 +292,9 @@ pub fn hint(l: &mut Lower, i: &Instruction) -> Result<()> {
         let offset = l.constant(Ty::I64, u128::from(offset as u64));
         let address = l.op1(Op::Int(IntOp::Add, Ty::I64), &[address, offset]);
         let space = if i.has(M::Global) { Space::Global } else { Space::Generic };
-        l.op(Op::Prefetch(space), &[address]);
+        let outer = [M::L2, M::L2EvictLast, M::L2EvictNormal].iter().any(|&m| i.has(m));
+        let level = if outer { CacheLevel::L2 } else { CacheLevel::L1 };
+        l.op(Op::Prefetch(space, level), &[address]);
     }
     Ok(())
 }

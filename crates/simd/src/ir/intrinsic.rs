@@ -65,9 +65,10 @@ impl Builder {
         self.call(callee, Type::Void, [value.into(), aligned(at, align), mask.into()]);
     }
 
-    /// Prefetches data for reading into all cache levels.
-    pub fn prefetch(&mut self, at: Operand) {
-        let [read, locality, data] = [0, 3, 1].map(Operand::i32);
+    /// Prefetches data for reading, with LLVM's locality: into all cache levels (3), or from 2 to 0 into ever
+    /// fewer of them.
+    pub fn prefetch(&mut self, at: Operand, locality: i64) {
+        let [read, locality, data] = [0, locality, 1].map(Operand::i32);
         let name = [Some(Type::PTR), None];
         self.act("llvm.prefetch", name, Type::Void, &[at, read, locality, data]);
     }

@@ -167,7 +167,7 @@ fn effects() {
     ir.gather(Width::WARP.words(), local(Width::WARP.words().with(Elem::Ptr), "all"), Width::WARP.all(), 4);
     ir.intrinsic_of("llvm.ctpop", &[Operand::i32(1)]);
     ir.store(Operand::i32(1), p);
-    ir.prefetch(p);
+    ir.prefetch(p, 3);
     ir.load_as(Type::I32, p, Access { volatile: true, ..Access::NATURAL });
     let effects: Vec<Effect> = ir.body.blocks[0].insts.iter().map(|i| i.op.effect()).collect();
     use Effect::{Any, None, Reads};

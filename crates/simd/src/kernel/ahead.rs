@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use wave::op::{IntOp, Op, Order, SReg, ShiftOp, Space};
+use wave::op::{CacheLevel, IntOp, Op, Order, SReg, ShiftOp, Space};
 use wave::{Function, Inst, Loc, Ty, Value};
 
 use super::Kernel;
@@ -60,11 +60,16 @@ pub struct Asked {
 /// more instructions for a row than a loop over arrays would have, so the processor sees less far ahead. On a
 /// Xeon of Intel's fourth generation, saxpy of arrays in memory took 0.8 of the time, and of arrays in caches
 /// as long as before. On an EPYC with AVX-512 it took 1.06, so kernels without loops do not prefetch there.
+///
+/// Rows that are far apart, in a loop or in a block, are prefetched into the second level on AMD's processors:
+/// the first can wait for about 24 lines only, and rows a power of two apart fall into the same few of its
+/// sets.
 pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker) -> Asked {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
     let mut types = Vec::new();
     let mut many = false;
+    let level = if maker == Maker::Amd { CacheLevel::L2 } else { CacheLevel::L1 };
     for (i, l) in cfg.loops.iter().enumerate() {
         let own = |b: usize| cfg.around(b).last().is_some_and(|(_, inner)| inner.header == l.header);
         let insts = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts);
@@ -80,8 +85,7 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker
         let prefetched = loads.len() <= ACCESSES;
         for (b, at, address) in loads {
             let before = types.len();
-            let (steps, out) = (BTreeMap::new(), Vec::new());
-            let mut walk = Walk { func, cfg, made: &made, l: Some(l), types: &mut types, steps, out };
+            let mut walk = Walk::new(func, cfg, &made, Along::Loop(l), &mut types);
             let step = match walk.step(address, DEPTH) {
                 Some(Step::Far(v)) => walk.times(v, rounds as i64),
                 Some(Step::By(n)) if n.unsigned_abs() >= NEAR => walk.constant(n.wrapping_mul(rounds as i64)),
@@ -92,7 +96,7 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker
                 many = true;
                 break;
             }
-            asked.push((b, at, walk.asking(address, step)));
+            asked.push((b, at, walk.asking(address, step, level)));
         }
     }
     let far = !asked.is_empty();
@@ -101,12 +105,16 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker
         let loads = rows(func, uniformity, before_stops(func, cfg).into_iter());
         let few = loads.len() <= ACCESSES;
         for (b, at, address) in loads.into_iter().filter(|_| few) {
-            let (steps, out) = (BTreeMap::new(), Vec::new());
-            let mut walk = Walk { func, cfg, made: &made, l: None, types: &mut types, steps, out };
+            let before = types.len();
+            let mut walk = Walk::new(func, cfg, &made, Along::Rows, &mut types);
+            let near = matches!(walk.step(address, DEPTH), Some(Step::By(n)) if n.unsigned_abs() < NEAR);
+            let level = if near { CacheLevel::L1 } else { level };
+            types.truncate(before);
+            let mut walk = Walk::new(func, cfg, &made, Along::Blocks, &mut types);
             let Some(Step::By(step @ 1..)) = walk.step(address, DEPTH) else { continue };
             let blocks = if stops { BLOCKS } else { (BYTES / step).clamp(1, BLOCKS) };
             let step = walk.constant(step.wrapping_mul(blocks));
-            asked.push((b, at, walk.asking(address, step)));
+            asked.push((b, at, walk.asking(address, step, level)));
         }
     }
     func.values.extend(types);
@@ -163,12 +171,36 @@ fn rows(
 const DEPTH: usize = 24;
 const NEXT: usize = 6;
 
+/// What counts the rounds between which addresses are compared.
+#[derive(Clone, Copy)]
+enum Along<'f> {
+    /// A loop.
+    Loop(&'f Loop),
+    /// The blocks, each a round of the whole kernel: their index in x.
+    Blocks,
+    /// The rows of a block: the thread's index in y.
+    Rows,
+}
+
+impl Along<'_> {
+    fn contains(self, block: usize) -> bool {
+        match self {
+            Along::Loop(l) => l.contains[block],
+            Along::Blocks | Along::Rows => true,
+        }
+    }
+
+    /// Whether a block of the function begins a round, with values from the round before.
+    fn begins(self, block: usize) -> bool {
+        matches!(self, Along::Loop(l) if l.header == block)
+    }
+}
+
 struct Walk<'f> {
     func: &'f Function,
     cfg: &'f Cfg,
     made: &'f Made,
-    /// The loop whose rounds differ; `None` for the loop over blocks around the whole kernel.
-    l: Option<&'f Loop>,
+    along: Along<'f>,
     /// Types of the new values.
     types: &'f mut Vec<Ty>,
     /// The strides found so far; `None` if unknown.
@@ -177,7 +209,17 @@ struct Walk<'f> {
     out: Vec<Inst>,
 }
 
-impl Walk<'_> {
+impl<'f> Walk<'f> {
+    fn new(
+        func: &'f Function,
+        cfg: &'f Cfg,
+        made: &'f Made,
+        along: Along<'f>,
+        types: &'f mut Vec<Ty>,
+    ) -> Walk<'f> {
+        Walk { func, cfg, made, along, types, steps: BTreeMap::new(), out: Vec::new() }
+    }
+
     fn emit(&mut self, op: Op, args: &[Value]) -> Value {
         let v = Value((self.func.values.len() + self.types.len()) as u32);
         self.types.push(Ty::I64);
@@ -187,10 +229,10 @@ impl Walk<'_> {
     }
 
     /// The instructions that prefetch what lies a stride behind an address.
-    fn asking(mut self, address: Value, step: Value) -> Vec<Inst> {
+    fn asking(mut self, address: Value, step: Value, level: CacheLevel) -> Vec<Inst> {
         let to = self.emit(Op::Int(IntOp::Add, Ty::I64), &[address, step]);
         let (args, results) = ([to].into_iter().collect(), Default::default());
-        self.out.push(Inst { op: Op::Prefetch(Space::Global), args, results, loc: Loc::default() });
+        self.out.push(Inst { op: Op::Prefetch(Space::Global, level), args, results, loc: Loc::default() });
         self.out
     }
 
@@ -208,7 +250,7 @@ impl Walk<'_> {
     }
 
     fn is_inside(&self, v: Value) -> bool {
-        self.made.place(v).is_some_and(|(b, _)| self.l.is_none_or(|l| l.contains[b]))
+        self.made.place(v).is_some_and(|(b, _)| self.along.contains(b))
     }
 
     /// A constant's signed value.
@@ -275,7 +317,7 @@ impl Walk<'_> {
     fn given(&self, v: Value) -> Vec<Value> {
         let Some((b, at)) = self.made.place(v) else { return Vec::new() };
         let Some(at) = at.checked_sub(self.func.blocks[b].insts.len()) else { return Vec::new() };
-        let inside = self.cfg.preds[b].iter().filter(|p| self.l.is_some_and(|l| l.contains[**p]));
+        let inside = self.cfg.preds[b].iter().filter(|p| self.along.contains(**p));
         let targets = inside.flat_map(|&p| self.func.blocks[p].term.targets());
         targets.filter(|t| t.block.index() == b).filter_map(|t| t.args.get(at).copied()).collect()
     }
@@ -299,17 +341,19 @@ impl Walk<'_> {
     fn derived(&mut self, v: Value, depth: usize) -> Option<Step> {
         let Some(inst) = self.inst(v).cloned() else {
             let given = self.given(v);
-            if self.made.place(v).is_some_and(|(b, _)| self.l.is_some_and(|l| b == l.header)) {
+            if self.made.place(v).is_some_and(|(b, _)| self.along.begins(b)) {
                 return given.into_iter().find_map(|next| self.moved(next, v, NEXT));
             }
             return given.into_iter().find_map(|g| self.step(g, depth));
         };
         match inst.op {
             Op::Const { .. } => Some(Step::By(0)),
-            Op::Special(SReg::CtaidX) => Some(Step::By(i64::from(self.l.is_none()))),
+            Op::Special(SReg::CtaidX) => Some(Step::By(i64::from(matches!(self.along, Along::Blocks)))),
+            Op::Special(SReg::TidY) if matches!(self.along, Along::Rows) => Some(Step::By(1)),
             // Kernels do not write parameters.
             Op::Load { mem, .. } if mem.space == Space::Param => {
-                let fixed = self.l.is_none() || self.step(inst.args[0], depth) == Some(Step::By(0));
+                let all = !matches!(self.along, Along::Loop(_));
+                let fixed = all || self.step(inst.args[0], depth) == Some(Step::By(0));
                 fixed.then_some(Step::By(0))
             }
             Op::Int(op @ (IntOp::Add | IntOp::Sub), _) => {
@@ -353,7 +397,7 @@ impl Walk<'_> {
             return None;
         }
         let Some(inst) = self.inst(next).cloned() else {
-            if self.made.place(next).is_some_and(|(b, _)| self.l.is_some_and(|l| b == l.header)) {
+            if self.made.place(next).is_some_and(|(b, _)| self.along.begins(b)) {
                 // It takes another counter's value one round later, so it has the same stride.
                 return self.step(next, depth);
             }
@@ -383,7 +427,9 @@ const LINE: i64 = 64;
 
 impl Kernel<'_> {
     /// Prefetches a warp's addresses if they cover only a few lines.
-    pub fn prefetch(&mut self, address: Value, space: Space) {
+    pub fn prefetch(&mut self, address: Value, space: Space, level: CacheLevel) {
+        // With AMD's processors locality 1 was a little faster than 2 for the second level.
+        let locality = if level == CacheLevel::L1 { 3 } else { 1 };
         let variation = self.facts.uniformity.values[address.index()].clone();
         if !matches!(space, Space::Global | Space::Generic) {
             return;
@@ -402,7 +448,7 @@ impl Kernel<'_> {
             for line in lines.into_iter().take((self.width().lanes() / 16).max(4)) {
                 let at = self.out.ir.bin_int(Bin::Add, first, line);
                 let p = self.out.ir.pointer(at);
-                self.out.ir.prefetch(p);
+                self.out.ir.prefetch(p, locality);
             }
         }
     }

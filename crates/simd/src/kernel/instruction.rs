@@ -73,8 +73,8 @@ impl Kernel<'_> {
                 None => Err(Unsupported(format!("bulk.{bulk}"))),
             },
             Op::Nop => Ok(()),
-            Op::Prefetch(space) => {
-                self.prefetch(inst.args[0], *space);
+            Op::Prefetch(space, level) => {
+                self.prefetch(inst.args[0], *space, *level);
                 Ok(())
             }
             op if op.suspends() => Err(Unsupported("a stop inside a block".into())),

@@ -112,7 +112,7 @@ impl Skips<'_> {
             Op::Load { mem, .. } if matches!(mem.space, Space::Param | Space::Const) => {
                 self.uniformity.values[inst.args[0].index()].is_uniform()
             }
-            Op::Prefetch(_) => true,
+            Op::Prefetch(..) => true,
             _ => inst.guard().is_some_and(|(guard, _)| self.implies(guard, flag)),
         };
         let alike = data.term.condition().is_none_or(|c| self.asked(c).is_some())

@@ -81,7 +81,7 @@ pub fn may_go_across(func: &Function, cfg: &Cfg, spec: &Specialisation) -> bool 
         Op::Load { mem, .. } | Op::Store { mem, .. } | Op::Atom { mem, .. } => {
             matches!(mem.space, Space::Shared | Space::Local | Space::Generic)
         }
-        op => !op.is_pure() && !matches!(op, Op::Prefetch(_)) && !skip::is_any(op),
+        op => !op.is_pure() && !matches!(op, Op::Prefetch(..)) && !skip::is_any(op),
     };
     let rows = spec.warp == wave::Width::W32 && !spec.whole && spec.block[0] == 32;
     let mut blocks = cfg.order.iter().map(|&b| &func.blocks[b]);
@@ -112,7 +112,7 @@ pub fn most(func: &Function, cfg: &Cfg, uniformity: &Uniformity, registers: usiz
 /// none has one. Values that are the same for all lanes, or follow from the first lane's, do not count, and
 /// neither do loaded ones with one use: it can be their load.
 fn live_in_far_loops(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> usize {
-    let is_far = |b: &usize| func.blocks[*b].insts.iter().any(|i| matches!(i.op, Op::Prefetch(_)));
+    let is_far = |b: &usize| func.blocks[*b].insts.iter().any(|i| matches!(i.op, Op::Prefetch(..)));
     let mut loops: Vec<_> = cfg.loops.iter().filter(|l| l.blocks.iter().any(is_far)).collect();
     if loops.is_empty() {
         loops = cfg.loops.iter().collect();

@@ -484,7 +484,7 @@ impl Machine<'_> {
                 self.advance(group);
                 Flow::Stop(Stop::Yield)
             }
-            Op::Nop | Op::Prefetch(_) => Flow::Next,
+            Op::Nop | Op::Prefetch(..) => Flow::Next,
             Op::Call(f) => {
                 for lane in lanes_of(group) {
                     let args: Vec<u128> = inst.args.iter().map(|&v| self.get(lane, v)).collect();

@@ -22,6 +22,15 @@ pub enum Space {
 }}
 
 names! {
+/// How near to the processor a prefetch brings a line, in PTX's words.
+pub enum CacheLevel {
+    /// Into all levels.
+    L1 = "l1",
+    /// Not into the level nearest to the processor, which cannot hold or await many lines.
+    L2 = "l2",
+}}
+
+names! {
 /// Memory ordering.
 pub enum Order {
     /// No ordering, and no other lane may race.

@@ -34,7 +34,7 @@ pub use arith::{
 };
 pub use bulk::{Bulk, Effect, Extent, Extra, Walk, Way};
 pub use device::DeviceFn;
-pub use memory::{AtomOp, AtomTy, Guard, MemMode, Order, Scope, Space};
+pub use memory::{AtomOp, AtomTy, CacheLevel, Guard, MemMode, Order, Scope, Space};
 pub use special::{Builtin, MapField, SReg};
 pub use warp::{BarMode, MatchMode, ReduxOp, ShflMode, VoteMode};
 
@@ -268,7 +268,7 @@ pub enum Op {
     /// `(generic address) -> i1`: whether it lies in `space`'s window.
     IsSpace(Space),
     /// `(address)`: a hint that this memory will be read soon. The address may be invalid.
-    Prefetch(Space),
+    Prefetch(Space, CacheLevel),
     /// `() -> r`.
     Special(SReg),
     /// `(value: i32, b: i32, c: i32, members: mask) -> (value: i32, in range: i1)`. Masks of lanes are i32 in
@@ -415,7 +415,7 @@ impl Op {
             }
             Op::ToGeneric(_) | Op::FromGeneric(_) => (vec![I64], vec![I64]),
             Op::IsSpace(_) => (vec![I64], vec![I1]),
-            Op::Prefetch(_) => (vec![I64], vec![]),
+            Op::Prefetch(..) => (vec![I64], vec![]),
             Op::Special(r) => (vec![], vec![r.ty(width)]),
             Op::Shfl { .. } => (vec![I32, I32, I32, mask], vec![I32, I1]),
             Op::Vote { mode, .. } => (vec![I1, mask], vec![if mode == VoteMode::Ballot { mask } else { I1 }]),
@@ -468,7 +468,7 @@ impl Op {
                 | Op::Builtin(_)
                 | Op::Texture(_)
                 | Op::Bulk(_)
-                | Op::Prefetch(_)
+                | Op::Prefetch(..)
                 | Op::Yield
                 | Op::Special(SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64)
         );

@@ -56,7 +56,8 @@ pub(crate) fn every() -> Vec<Op> {
         ops.push(Op::CopySign(fmt));
     }
     for &space in Space::ALL {
-        ops.extend([Op::ToGeneric(space), Op::FromGeneric(space), Op::IsSpace(space), Op::Prefetch(space)]);
+        ops.extend([Op::ToGeneric(space), Op::FromGeneric(space), Op::IsSpace(space)]);
+        ops.extend(CacheLevel::ALL.iter().map(|&level| Op::Prefetch(space, level)));
     }
     for a in flags {
         ops.extend(flags.map(|b| Op::Dp4a { a_signed: a, b_signed: b }));
