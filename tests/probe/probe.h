@@ -97,7 +97,8 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(copyrows) G(memopflags) G(asyncfar) G(sharedwrap) \
     G(peervmm) G(peerpool) G(peeralloc) \
     G(planarnew) G(planarmip) G(planarmap) G(planardefer) G(planarlayer) G(packedrow) G(planarcopy) \
-    G(planartex) G(planarmipmap) G(planardead) G(planarfreed)
+    G(planartex) G(planarmipmap) G(planardead) G(planarfreed) \
+    G(planareven) G(planarread) G(planarodd) G(packedof)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G

@@ -30,7 +30,7 @@ multicast planes im2col im2colwide tensoraddress graphics gl egl vdpau copyrows 
 sharedwrap'
 peers='peervmm peerpool peeralloc'
 planes='planarnew planarmip planarmap planardefer planarlayer packedrow planarcopy planartex planarmipmap
-planardead planarfreed'
+planardead planarfreed planareven planarread planarodd packedof'
 of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
 others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph $rest $peers $planes)")
 for part in $parts; do

@@ -58,6 +58,7 @@ const RECORDINGS: &[&str] = &[
     "probe/h200-580-graph.txt",
     "probe/h200-580-rest.txt",
     "probe/h200-580-peers.txt",
+    "probe/h200-580-planes.txt",
 ];
 
 /// Groups that are run on a device with the capability of the recorded one.

@@ -3,7 +3,7 @@
 use capi::texture::kind;
 use driver::memory::address;
 use driver::memory::array::{self, Descriptor};
-use driver::memory::sparse::{Part, Regions, Remap};
+use driver::memory::sparse::{Part, Region, Remap};
 use driver::stream::{Operation, Policy};
 use driver::{Error, Result};
 
@@ -70,14 +70,14 @@ impl ArrayMapping {
     /// Checks a mapping for a stream of a device.
     fn check(&self, device: u32) -> Result<Remap> {
         some(self.resource)?;
-        let (regions, of) = match self.resource_kind {
+        let (region, of) = match self.resource_kind {
             kind::ARRAY => {
                 let array = array::get(self.resource)?;
-                (array.regions()?, array.device())
+                (array.region()?.clone(), array.device())
             }
             kind::MIPMAP => {
                 let mipmap = array::mipmap(self.resource)?;
-                (mipmap.regions()?, mipmap.device())
+                (mipmap.region()?.clone(), mipmap.device())
             }
             _ => return Err(Error::InvalidValue),
         };
@@ -97,12 +97,12 @@ impl ArrayMapping {
             UNMAP => None,
             _ => return Err(Error::InvalidValue),
         };
-        Remap::new(&regions, self.part(), memory)
+        Remap::new(&region, self.part(), memory)
     }
 }
 
-fn requirements(out: Out<ArrayRequirements>, regions: &Regions, device: i32) -> Result<()> {
-    let (size, alignment) = regions.requirements().ok_or(Error::InvalidValue)?;
+fn requirements(out: Out<ArrayRequirements>, region: &Region, device: i32) -> Result<()> {
+    let (size, alignment) = region.requirements().ok_or(Error::InvalidValue)?;
     driver::driver()?.device(device)?;
     out.required()?.set(ArrayRequirements {
         size: size as usize,
@@ -112,8 +112,8 @@ fn requirements(out: Out<ArrayRequirements>, regions: &Regions, device: i32) -> 
     Ok(())
 }
 
-fn properties(out: Out<SparseProperties>, regions: &Regions) -> Result<()> {
-    let made = regions.properties().ok_or(Error::InvalidValue)?;
+fn properties(out: Out<SparseProperties>, region: &Region) -> Result<()> {
+    let made = region.properties().ok_or(Error::InvalidValue)?;
     out.required()?.set(SparseProperties {
         tile: made.tile,
         first_tail_level: made.first_tail_level,
@@ -164,7 +164,7 @@ api! {
     Context Legal fn cuArrayGetMemoryRequirements(out: Out<ArrayRequirements>, handle: Handle, device: i32) {
         some(handle)?;
         let array = array::get(handle)?;
-        requirements(out, &array.regions()?, device)
+        requirements(out, array.region()?, device)
     }
 
     Context Legal fn cuMipmappedArrayGetMemoryRequirements(
@@ -172,17 +172,17 @@ api! {
     ) {
         some(handle)?;
         let mipmap = array::mipmap(handle)?;
-        requirements(out, &mipmap.regions()?, device)
+        requirements(out, mipmap.region()?, device)
     }
 
     Context Legal fn cuArrayGetSparseProperties(out: Out<SparseProperties>, handle: Handle) {
         some(handle)?;
-        properties(out, &array::get(handle)?.regions()?)
+        properties(out, array::get(handle)?.region()?)
     }
 
     Context Legal fn cuMipmappedArrayGetSparseProperties(out: Out<SparseProperties>, handle: Handle) {
         some(handle)?;
-        properties(out, &array::mipmap(handle)?.regions()?)
+        properties(out, array::mipmap(handle)?.region()?)
     }
 
     Object Invalidates fn cuMemMapArrayAsync / cuMemMapArrayAsync_ptsz (

@@ -438,14 +438,14 @@ fn kept_remaps_and_decompressions_hold_what_they_touch() {
         let flags = array::flag::SPARSE;
         let shape = Descriptor { width: 256, height: 256, depth: 0, format: 3, channels: 1, flags };
         let image = array::create(&context, shape).expect("an array");
-        let regions = array::get(image).expect("an array").regions().expect("a sparse one");
+        let region = array::get(image).expect("an array").region().expect("a sparse one").clone();
         let (place, purpose) =
             (Location { kind: DEVICE, id: 0 }, Purpose { shareable: false, for_tiles: true });
         let tiles = address::create(&context.device, place, 2 << 20, purpose).expect("memory");
         let part = Part::Level { level: 0, layer: 0, offset: [128, 0, 0], extent: [128, 256, 1] };
         let memory_of_tiles = address::get(tiles).expect("memory");
-        let map = Remap::new(&regions, Some(part), Some((memory_of_tiles, 65536))).expect("a part");
-        let unmap = Remap::new(&regions, Some(part), None).expect("a part");
+        let map = Remap::new(&region, Some(part), Some((memory_of_tiles, 65536))).expect("a part");
+        let unmap = Remap::new(&region, Some(part), None).expect("a part");
         let [map, unmap] = [map, unmap].map(|change| Operation::Remap([change].into()));
         address::release(tiles).expect("released");
         array::destroy(image).expect("destroyed");
@@ -456,7 +456,7 @@ fn kept_remaps_and_decompressions_hold_what_they_touch() {
         stream.synchronize();
         context.check().expect("no fault");
         assert_eq!(memory::info(&context.device).0, free - (2 << 20));
-        drop((map, unmap, regions));
+        drop((map, unmap, region));
         assert_eq!(memory::info(&context.device).0, free, "the array held the memory");
 
         // Literals in LZ4's block format, from and to memory that is then released.

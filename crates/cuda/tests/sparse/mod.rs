@@ -111,15 +111,25 @@ fn copy(cuda: Library, host: &mut [u32], array: u64, offset: [u64; 3], extent: [
 /// A texture of an array (kind 0) that reads integers at integer coordinates, or of a mipmap (1) at
 /// coordinates from 0 to 1.
 fn texture(cuda: Library, kind: u64, array: u64) -> u64 {
+    // Integers; normalised coordinates.
+    try_texture(cuda, kind, array, if kind == 1 { 3 } else { 1 }).expect("a texture")
+}
+
+/// A texture with these flags, or the status.
+fn try_texture(cuda: Library, kind: u64, array: u64, flags: u32) -> Result<u64, u32> {
     let mut resource = [0u64; 20];
     (resource[0], resource[1]) = (kind, array);
-    // Three address modes, filter, flags: integers; normalised coordinates.
+    // Three address modes, filter, flags.
     let mut sampling = [0u32; 32];
-    sampling[4] = if kind == 1 { 3 } else { 1 };
+    sampling[4] = flags;
     sampling[..3].copy_from_slice(&[1; 3]);
     // The largest level.
     sampling[9] = 99f32.to_bits();
-    cuda.made("cuTexObjectCreate", &[at(&mut resource), at(&mut sampling), 0])
+    let mut object = 0u64;
+    match cuda.call("cuTexObjectCreate", &[at(&mut object), at(&mut resource), at(&mut sampling), 0]) {
+        OK => Ok(object),
+        status => Err(status),
+    }
 }
 
 struct Kernels(Library, u64);
@@ -437,75 +447,153 @@ fn compressed_formats_have_tiles_of_whole_blocks() {
     });
 }
 
-/// The planes of an image of 1024 by 512: bytes of a row, rows, and a tile of each.
-const NV12: [(u64, u64, [u32; 2]); 2] = [(1024, 512, [256, 256]), (1024, 256, [256, 128])];
-const P010: [(u64, u64, [u32; 2]); 2] = [(2048, 512, [256, 128]), (2048, 256, [128, 128])];
+/// An array of a format of several planes, and its first two.
+fn planar(cuda: Library, format: u64, [width, height]: [u64; 2], flags: u64) -> (u64, [u64; 2]) {
+    let mut description = [width, height, 0, format | 3 << 32, VIDEO | flags];
+    let whole = cuda.made("cuArray3DCreate_v2", &[at(&mut description)]);
+    (whole, [0, 1].map(|plane| cuda.made("cuArrayGetPlane", &[whole, plane])))
+}
+
+/// Writes consecutive numbers to an image, a row of so many words each, and reads them back.
+fn written(cuda: Library, array: u64, [words, rows]: [u64; 2]) -> Vec<u32> {
+    let mut values: Vec<u32> = (1..=(words * rows) as u32).collect();
+    copy(cuda, &mut values, array, [0; 3], [words, rows, 1], true);
+    values.fill(7);
+    copy(cuda, &mut values, array, [0; 3], [words, rows, 1], false);
+    values
+}
+
+/// The planes of an image of 1024 by 512: words of a row, rows, and a tile of each.
+const NV12: [([u64; 2], [u32; 2]); 2] = [([256, 512], [256, 256]), ([256, 256], [256, 128])];
+const P010: [([u64; 2], [u32; 2]); 2] = [([512, 512], [256, 128]), ([512, 256], [128, 128])];
 
 #[test]
-fn planes_have_tiles_of_their_own() {
+fn parts_of_planes_are_counted_from_the_beginning_of_the_array() {
+    let name = "sparse::parts_of_planes_are_counted_from_the_beginning_of_the_array";
     for engine in ENGINES {
-        isolated("sparse::planes_have_tiles_of_their_own", engine, || {
+        isolated(name, engine, || {
             let cuda = Library::start();
             let kernels = Kernels::load(cuda);
-            for (format, planes, bytes) in [(0xb0u64, NV12, 1u64), (0x9f, P010, 2)] {
-                let mut description = [1024u64, 512, 0, format | 3 << 32, VIDEO | SPARSE];
-                let whole = cuda.made("cuArray3DCreate_v2", &[at(&mut description)]);
+            // The tiles of a row are four of the first plane, and two or four of the second.
+            for (format, [luma, chroma], across) in [(0xb0u64, NV12, 2), (0x9f, P010, 4)] {
+                let (whole, planes) = planar(cuda, format, [1024, 512], SPARSE);
                 let memory = pool(cuda, 4 << 20);
-                for (number, (row, rows, [width, height])) in planes.into_iter().enumerate() {
-                    let what = format!("{format:x}, plane {number}");
-                    let plane = cuda.made("cuArrayGetPlane", &[whole, number as u64]);
+                for (plane, (_, [width, height])) in planes.into_iter().zip([luma, chroma]) {
                     let mut properties = [9u32; 12];
                     cuda.ok("cuArrayGetSparseProperties", &[at(&mut properties), plane]);
-                    assert_eq!(properties[..7], [width, height, 1, 0, 0, 0, 0], "{what}");
-                    // Of the second column of tiles the second; both planes get one tile of the same memory.
-                    let part = tiles(width, height, width, height);
-                    let place = Some((memory, (3 + number as u64) * TILE));
-                    assert_eq!(remap(cuda, mapping(0, plane, part, place)), OK, "{what}");
-                    let words = row / 4;
-                    let mut written: Vec<u32> = (1..=(words * rows) as u32).collect();
-                    copy(cuda, &mut written, plane, [0; 3], [words, rows, 1], true);
-                    let mut back = vec![7u32; written.len()];
-                    copy(cuda, &mut back, plane, [0; 3], [words, rows, 1], false);
-                    // A tile has 64 KiB.
-                    let across = TILE as u32 / height / 4;
-                    let present = |i: u32| {
-                        let [x, y] = [i % words as u32, i / words as u32];
-                        (across..2 * across).contains(&x) && (height..2 * height).contains(&y)
-                    };
-                    let model: Vec<u32> =
-                        (0..written.len() as u32).map(|i| if present(i) { i + 1 } else { 0 }).collect();
-                    assert!(back == model, "{what}");
-                    // The first channel of each texel.
-                    let texels = [if number == 0 { 1024 } else { 512 }, rows as u32];
-                    let per_word = 4 * texels[0] / row as u32;
-                    let image = texture(cuda, 0, plane);
-                    let read = kernels.read(image, texels);
-                    let texel = |i: usize| {
-                        let (word, part) = (model[i / per_word as usize], i as u32 % per_word);
-                        word >> (32 / per_word * part) & ((1 << (8 * bytes)) - 1)
-                    };
-                    assert!(read.iter().enumerate().all(|(i, value)| *value == texel(i)), "{what}: texture");
-                    cuda.ok("cuTexObjectDestroy", &[image]);
+                    assert_eq!(properties[..7], [width, height, 1, 0, 0, 0, 0], "{format:x}");
                 }
-                cuda.rows(&[("cuArrayDestroy", &[whole], OK), ("cuMemRelease", &[memory], OK)]);
+                // Of the first plane the tile 5; of the second the tiles 1 and `across`.
+                let ([words, rows], [width, height]) = luma;
+                let [w, h] = chroma.1;
+                for (plane, part, place) in [
+                    (planes[0], tiles(width, height, width, height), 3),
+                    (planes[1], tiles(w, 0, w, h), 4),
+                    (planes[1], tiles(0, h, w, h), 5),
+                ] {
+                    assert_eq!(remap(cuda, mapping(0, plane, part, Some((memory, place * TILE)))), OK);
+                }
+                let present = |i: u32| {
+                    let [x, y] = [i % words as u32, i / words as u32];
+                    [5, 1, across].contains(&(y / height * 4 + x / (words as u32 / 4)))
+                };
+                let model: Vec<u32> =
+                    (0..(words * rows) as u32).map(|i| if present(i) { i + 1 } else { 0 }).collect();
+                assert!(written(cuda, planes[0], [words, rows]) == model, "{format:x}");
+                let second = written(cuda, planes[1], chroma.0);
+                assert!(second.iter().all(|word| *word == 0), "{format:x}: the second plane has no memory");
+                // Textures return integers of 16 bits, and fractions of bytes.
+                let per_word = 1024 / words as usize;
+                let bits = 32 / per_word;
+                let texel =
+                    |i: usize| model[i / per_word] >> (bits * (i % per_word)) & ((1u64 << bits) - 1) as u32;
+                let integers = try_texture(cuda, 0, planes[0], 1);
+                let image = match (per_word, integers) {
+                    (2, Ok(image)) => image,
+                    (4, Err(INVALID_VALUE)) => try_texture(cuda, 0, planes[0], 0).expect("of fractions"),
+                    other => panic!("{format:x}: {other:?}"),
+                };
+                let read = kernels.read(image, [1024, rows as u32]);
+                let right = |i: usize, value: u32| match per_word {
+                    2 => value == texel(i),
+                    _ => (f32::from_bits(value) - texel(i) as f32 / 255.0).abs() < 1e-6,
+                };
+                assert!(read.iter().enumerate().all(|(i, value)| right(i, *value)), "{format:x}: texture");
+                cuda.rows(&[
+                    ("cuTexObjectDestroy", &[image], OK),
+                    ("cuArrayDestroy", &[whole], OK),
+                    ("cuMemRelease", &[memory], OK),
+                ]);
             }
         });
     }
 }
 
-/// Tiles and sizes are an H200's (`tests/probe/README.md`). That of a deferred array of YUY2 is not.
+#[test]
+fn planes_are_mapped_together_in_tails_and_deferred_arrays() {
+    isolated("sparse::planes_are_mapped_together_in_tails_and_deferred_arrays", &[], || {
+        let cuda = Library::start();
+        let memory = pool(cuda, 4 << 20);
+        let numbers = |[words, rows]: [u64; 2]| (1..=(words * rows) as u32).collect::<Vec<u32>>();
+        // Both planes are smaller than a tile: the tail has one tile for each.
+        let (whole, planes) = planar(cuda, 0xb0, [64, 32], SPARSE);
+        let mut properties = [9u32; 12];
+        cuda.ok("cuArrayGetSparseProperties", &[at(&mut properties), whole]);
+        assert_eq!(properties[..7], [256, 256, 1, 0, 2 * TILE as u32, 0, 1]);
+        let tail = Part::Tail { layer: 0, offset: 0, size: 2 * TILE };
+        assert_eq!(remap(cuda, mapping(0, whole, tail, Some((memory, 0)))), OK);
+        for (plane, size) in planes.into_iter().zip([[16, 32], [16, 16]]) {
+            assert_eq!(written(cuda, plane, size), numbers(size));
+        }
+        // The planes follow one another; then other memory for the second, which the first one gets.
+        let (whole, planes) = planar(cuda, 0xb0, [1024, 512], DEFERRED);
+        let sizes = NV12.map(|(size, _)| size);
+        let part = tiles(0, 0, 1, 1);
+        let map = |array, offset| remap(cuda, mapping(0, array, part, Some((memory, offset))));
+        assert_eq!(map(whole, TILE), OK);
+        for (plane, size) in planes.into_iter().zip(sizes) {
+            assert!(written(cuda, plane, size) == numbers(size));
+        }
+        assert_eq!(map(planes[1], 32 * TILE), OK);
+        for (plane, [words, rows], gone) in [(planes[0], sizes[0], 4 * TILE / 4), (planes[1], sizes[1], 0)] {
+            let mut values = vec![7u32; (words * rows) as usize];
+            copy(cuda, &mut values, plane, [0; 3], [words, rows, 1], false);
+            let kept = |i: u64| if i < gone { 0 } else { i as u32 + 1 };
+            assert!((0..).zip(&values).all(|(i, value)| *value == kept(i)));
+        }
+        assert_eq!(
+            (map(whole, (4 << 20) - 12 * TILE), map(whole, (4 << 20) - 11 * TILE)),
+            (OK, INVALID_VALUE)
+        );
+        // A mipmap needs what its first plane needs, and its planes can be mapped apart.
+        let mut description = [1024u64, 512, 0, 0xb0 | 3 << 32, VIDEO | DEFERRED];
+        let mipmap = cuda.made("cuMipmappedArrayCreate", &[at(&mut description), 1]);
+        let level = cuda.made("cuMipmappedArrayGetLevel", &[mipmap, 0]);
+        let plane = cuda.made("cuArrayGetPlane", &[level, 0]);
+        let mut need = [0u64; 4];
+        cuda.ok("cuMipmappedArrayGetMemoryRequirements", &[at(&mut need), mipmap, 0]);
+        assert_eq!(need[..2], [8 * TILE, TILE]);
+        assert_eq!((map(level, 0), map(plane, 0)), (INVALID_VALUE, OK));
+        assert_eq!(
+            cuda.call("cuMipmappedArrayCreate", &[at(&mut need), at(&mut description), 2]),
+            INVALID_VALUE
+        );
+    });
+}
+
+/// Tiles and sizes are an H200's (`tests/probe/README.md`).
 #[test]
 fn packed_video_formats_have_tiles() {
     isolated("sparse::packed_video_formats_have_tiles", &[], || {
         let cuda = Library::start();
         // Format, channels, words of an element, rows of a tile, bytes of a deferred array.
         for (format, channels, words, rows, size) in [
-            (0xa5u64, 4u64, 1, 128u32, None),
-            (0xa6, 2, 1, 128, Some(4 << 20)),
-            (0xa7, 2, 1, 128, Some(4 << 20)),
-            (0xa8, 4, 1, 128, Some(4 << 20)),
-            (0xa9, 1, 1, 128, Some(4 << 20)),
-            (0xb1, 4, 2, 64, Some(8 << 20)),
+            (0xa5u64, 4u64, 1, 128u32, 2u64 << 20),
+            (0xa6, 2, 1, 128, 4 << 20),
+            (0xa7, 2, 1, 128, 4 << 20),
+            (0xa8, 4, 1, 128, 4 << 20),
+            (0xa9, 1, 1, 128, 4 << 20),
+            (0xb1, 4, 2, 64, 8 << 20),
         ] {
             let made = |flags: u64| {
                 let mut description = [1024u64, 1024, 0, format | channels << 32, VIDEO | flags];
@@ -517,8 +605,7 @@ fn packed_video_formats_have_tiles() {
             assert_eq!(properties[..7], [128, rows, 1, 0, 0, 0, 0], "{format:x}");
             let mut need = [0u64; 4];
             cuda.ok("cuArrayGetMemoryRequirements", &[at(&mut need), deferred, 0]);
-            assert_eq!(need[1], TILE, "{format:x}");
-            assert!(size.is_none_or(|size: u64| size == need[0]), "{format:x}: {need:?}");
+            assert_eq!(need[..2], [size, TILE], "{format:x}");
             // The second tile of the first row, and all of the deferred array.
             let memory = pool(cuda, 16 << 20);
             assert_eq!(remap(cuda, mapping(0, sparse, tiles(128, 0, 128, rows), Some((memory, 0)))), OK);
@@ -533,6 +620,11 @@ fn packed_video_formats_have_tiles() {
                 let kept = |i: usize| if i < first { 0 } else { i as u32 + 1 };
                 assert!(back.iter().enumerate().all(|(i, value)| *value == kept(i)), "{format:x}");
             }
+            // Of a row of four bytes for each pixel of YUY2, a deferred array has memory for the first half.
+            let all = written(cuda, deferred, [1024 * words, 2]);
+            let half = size / (1024 * 4);
+            let kept = |i: u64| i % (1024 * words) < half;
+            assert!((0..).zip(&all).all(|(i, value)| *value == if kept(i) { i as u32 + 1 } else { 0 }));
         }
     });
 }

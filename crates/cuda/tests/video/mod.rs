@@ -6,7 +6,7 @@ use crate::by_name::{Library, at, isolated};
 /// `CUDA_ARRAY3D_VIDEO_ENCODE_DECODE`.
 const VIDEO: u64 = 0x100;
 const WIDTH: u64 = 6;
-const HEIGHT: u64 = 3;
+const HEIGHT: u64 = 4;
 
 #[test]
 fn packed_formats_are_stored() {
@@ -47,6 +47,7 @@ fn packed_formats_are_stored() {
                 shape(HEIGHT, 0, 3, VIDEO),
                 shape(0, 0, channels, VIDEO),
                 shape(HEIGHT, 2, channels, VIDEO),
+                shape(HEIGHT - 1, 0, channels, VIDEO),
             ];
             for mut wrong in wrong {
                 let row = ("cuArray3DCreate_v2", &[at(&mut out), at(&mut wrong)][..], INVALID_VALUE);

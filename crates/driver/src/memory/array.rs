@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers};
 
-use super::sparse::{Placement, Regions, SparseMemory};
+use super::sparse::{Of, Placement, Region};
 use super::{format, give_back, planar, space, take};
 use crate::external::Mapping;
 use texture::descriptor::{Code, FACES, Format, Plane, Tile};
@@ -160,10 +160,10 @@ impl Descriptor {
 enum Memory {
     /// Its own.
     Own,
-    /// Its planes, which are arrays.
-    Planes,
+    /// Its planes, which are arrays; and how the program maps all of them.
+    Planes(Option<Region>),
     /// What the program maps there.
-    Sparse(Arc<SparseMemory>),
+    Sparse(Region),
     /// A part of another interface's.
     #[expect(dead_code, reason = "keeps the memory mapped")]
     External(Arc<Mapping>),
@@ -198,8 +198,8 @@ enum Role {
     Whole,
     /// A mipmap. The program maps memory to that.
     Level,
-    /// An array of several planes, each of which the program can map memory to.
-    Plane,
+    /// An array of several planes, of this format. The program can map memory to each of them.
+    Plane(u32),
 }
 
 impl std::fmt::Debug for Array {
@@ -232,12 +232,13 @@ impl Array {
     }
 
     /// An array of one level and one plane.
-    fn make(context: &Context, descriptor: Descriptor, format: Format, role: Role) -> Result<Arc<Array>> {
+    fn make(context: &Context, descriptor: Descriptor, format: Format) -> Result<Arc<Array>> {
         if descriptor.is_mapped_later() {
-            let (arrays, _) = Array::make_region(context, descriptor, format, 1, role)?;
+            let region = Region::new(Placement::new(&descriptor, format, 1, Of::Array)?)?;
+            let arrays = Array::make_levels(context, descriptor, format, (&region, 0), Role::Whole);
             return arrays.into_iter().next().ok_or(Error::OutOfMemory);
         }
-        Array::make_own(context, descriptor, format, role)
+        Array::make_own(context, descriptor, format, Role::Whole)
     }
 
     /// An array with memory of its own.
@@ -253,67 +254,87 @@ impl Array {
         Ok(Arc::new(array))
     }
 
-    /// An array of planes.
+    /// An array of planes. The program maps the level of a mipmap by the mipmap.
     fn make_planar(
         context: &Context,
         whole: Descriptor,
         planes: &[Descriptor],
         role: Role,
-    ) -> Result<Arc<Array>> {
+    ) -> Result<(Arc<Array>, Option<Region>)> {
         whole.check_shape()?;
-        let make = |plane: &Descriptor| Array::make(context, *plane, plane.check()?, Role::Plane);
-        let planes = planes.iter().map(make).collect::<Result<Vec<_>>>()?;
-        let planes = planes.into_iter().map(insert).collect::<Result<Vec<_>>>()?;
-        Ok(Arc::new(Array {
+        let formats: Vec<Format> = planes.iter().map(Descriptor::check).collect::<Result<_>>()?;
+        let each = || planes.iter().zip(&formats);
+        let part = Role::Plane(whole.format);
+        let (made, region) = if whole.is_mapped_later() {
+            let placements = each().map(|(plane, format)| Placement::new(plane, *format, 1, Of::Plane));
+            let placements = placements.collect::<Result<Vec<_>>>()?;
+            let regions = Region::of_planes(&placements)?;
+            let all = match role {
+                Role::Level => Placement::of_mipmap(&placements),
+                Role::Whole | Role::Plane(_) => Placement::of_planes(&placements),
+            };
+            let region = regions.first().zip(all).map(|((first, _), all)| first.mapped_by(all));
+            let made = each().zip(&regions).flat_map(|((plane, format), (region, offset))| {
+                Array::make_levels(context, *plane, *format, (region, *offset), part)
+            });
+            (made.collect(), region)
+        } else {
+            let made = each().map(|(plane, format)| Array::make_own(context, *plane, *format, part));
+            (made.collect::<Result<Vec<_>>>()?, None)
+        };
+        let planes = made.into_iter().map(insert).collect::<Result<Vec<_>>>()?;
+        let array = Arc::new(Array {
             descriptor: whole,
             base: 0,
             extent: [0; 3],
             pitch: [0; 2],
             tile: None,
-            memory: Memory::Planes,
+            memory: Memory::Planes(region.clone()),
             context: context.id(),
             device: context.device.ordinal,
             block: None,
             planes,
             role,
-        }))
+        });
+        Ok((array, region))
     }
 
-    /// The levels of an array or a mipmap whose memory the program maps, and their addresses.
-    fn make_region(
+    /// The levels of an array, a plane or a mipmap whose memory the program maps, at an offset of the region.
+    fn make_levels(
         context: &Context,
         whole: Descriptor,
         format: Format,
-        levels: u32,
+        (region, offset): (&Region, u64),
         role: Role,
-    ) -> Result<(Vec<Arc<Array>>, Arc<SparseMemory>)> {
-        let mipmap = role == Role::Level;
-        let region = SparseMemory::new(Placement::new(&whole, format, levels, mipmap)?)?;
-        let made = region.placement.levels.iter().zip(0..).map(|(placed, level)| {
-            let (memory, base) = (Memory::Sparse(Arc::clone(&region)), region.base + placed.offset);
+    ) -> Vec<Arc<Array>> {
+        let made = region.levels().iter().zip(0..).map(|(placed, level)| {
+            let (memory, base) = (Memory::Sparse(region.clone()), region.base() + offset + placed.offset);
             let mut array = Array::at(context, whole.level(level), format, base, memory);
             array.pitch = [placed.pitch, placed.slice];
             (array.tile, array.role) = (placed.tile, role);
             Arc::new(array)
         });
-        Ok((made.collect(), Arc::clone(&region)))
+        made.collect()
     }
 
-    /// The addresses that the program maps; those of each plane if it has several.
+    /// The addresses that the program maps.
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: it has memory of its own, or is a level of a mipmap.
-    pub fn regions(&self) -> Result<Regions> {
+    pub fn region(&self) -> Result<&Region> {
         match &self.memory {
             _ if self.role == Role::Level => Err(Error::InvalidValue),
-            Memory::Sparse(region) => Ok(Regions::from(Arc::clone(region))),
-            Memory::Planes => self.regions_of_planes(),
-            Memory::Own | Memory::External(_) => Err(Error::InvalidValue),
+            Memory::Sparse(region) | Memory::Planes(Some(region)) => Ok(region),
+            Memory::Own | Memory::Planes(None) | Memory::External(_) => Err(Error::InvalidValue),
         }
     }
 
-    fn regions_of_planes(&self) -> Result<Regions> {
-        self.planes.iter().map(|&plane| get(plane)?.regions()).collect()
+    /// Whether textures of it can return integers.
+    pub(crate) fn reads_integers(&self) -> bool {
+        match self.role {
+            Role::Plane(format) => planar::reads_integers(format),
+            Role::Whole | Role::Level => true,
+        }
     }
 
     /// The ordinal of its device.
@@ -324,8 +345,8 @@ impl Array {
     /// Which parts of its memory exist; `None` if all do.
     pub(crate) fn mapped(&self) -> Option<&Arc<Mapped>> {
         match &self.memory {
-            Memory::Sparse(region) => Some(&region.mapped),
-            Memory::Own | Memory::Planes | Memory::External(_) => None,
+            Memory::Sparse(region) => Some(region.mapped()),
+            Memory::Own | Memory::Planes(_) | Memory::External(_) => None,
         }
     }
 
@@ -355,7 +376,9 @@ impl Array {
                 let width = element << tile.shift[0];
                 width - x % width
             }
-            None => TILE - (address - mapped.base()) % TILE,
+            // A row can be longer than its memory (`planar::stored_bytes`).
+            None if x >= self.pitch[0] => return (address, self.extent[0] - x, false),
+            None => (TILE - (address - mapped.base()) % TILE).min(self.pitch[0] - x),
         };
         (address, left, mapped.contains(address))
     }
@@ -384,7 +407,7 @@ pub struct Mipmap {
     context: u64,
     device: u32,
     /// `None` if it has memory of its own.
-    regions: Option<Regions>,
+    region: Option<Region>,
 }
 
 impl Mipmap {
@@ -397,8 +420,8 @@ impl Mipmap {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: it has memory of its own.
-    pub fn regions(&self) -> Result<Regions> {
-        self.regions.clone().ok_or(Error::InvalidValue)
+    pub fn region(&self) -> Result<&Region> {
+        self.region.as_ref().ok_or(Error::InvalidValue)
     }
 
     /// The ordinal of its device.
@@ -427,8 +450,8 @@ fn insert(array: Arc<Array>) -> Result<Handle> {
 /// Creates an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
     let array = match planar::planes(&descriptor)? {
-        Some(planes) => Array::make_planar(context, descriptor, &planes, Role::Whole)?,
-        None => Array::make(context, descriptor, descriptor.check()?, Role::Whole)?,
+        Some(planes) => Array::make_planar(context, descriptor, &planes, Role::Whole)?.0,
+        None => Array::make(context, descriptor, descriptor.check()?)?,
     };
     insert(array)
 }
@@ -462,20 +485,20 @@ pub fn destroy(handle: Handle) -> Result<()> {
 /// Creates a mipmap of `levels` levels, but no more than it takes to reach a single element.
 pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> Result<Handle> {
     let planes = planar::planes(&descriptor)?;
-    if descriptor.width > WIDEST_MIPMAP || (descriptor.flags & flag::VIDEO != 0 && levels > 1) {
+    let video = planes.is_some() || planar::packed(&descriptor)?.is_some();
+    if descriptor.width > WIDEST_MIPMAP || (video && levels > 1) {
         return Err(Error::InvalidValue);
     }
     let levels = levels.clamp(1, descriptor.most_levels());
-    let (arrays, regions) = match (planes, descriptor.is_mapped_later()) {
-        (Some(planes), later) => {
-            let array = Array::make_planar(context, descriptor, &planes, Role::Level)?;
-            let regions = later.then(|| array.regions_of_planes()).transpose()?;
-            (vec![array], regions)
+    let (arrays, region) = match (planes, descriptor.is_mapped_later()) {
+        (Some(planes), _) => {
+            let (array, region) = Array::make_planar(context, descriptor, &planes, Role::Level)?;
+            (vec![array], region)
         }
         (None, true) => {
             let format = descriptor.check()?;
-            let (arrays, region) = Array::make_region(context, descriptor, format, levels, Role::Level)?;
-            (arrays, Some(region.into()))
+            let region = Region::new(Placement::new(&descriptor, format, levels, Of::Mipmap)?)?;
+            (Array::make_levels(context, descriptor, format, (&region, 0), Role::Level), Some(region))
         }
         (None, false) => {
             let level = |level| {
@@ -485,19 +508,19 @@ pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> 
             ((0..levels).map(level).collect::<Result<Vec<_>>>()?, None)
         }
     };
-    insert_mipmap(context, descriptor, arrays, regions)
+    insert_mipmap(context, descriptor, arrays, region)
 }
 
 fn insert_mipmap(
     context: &Context,
     descriptor: Descriptor,
     arrays: Vec<Arc<Array>>,
-    regions: Option<Regions>,
+    region: Option<Region>,
 ) -> Result<Handle> {
     let levels = arrays.len() as u32;
     let handles: Result<Vec<Handle>> = arrays.into_iter().map(insert).collect();
     let (context, device) = (context.id(), context.device.ordinal);
-    let mipmap = Mipmap { levels: handles?, context, device, regions };
+    let mipmap = Mipmap { levels: handles?, context, device, region };
     let handle = MIPMAPS.insert(Arc::new(mipmap)).ok_or(Error::OutOfMemory)?;
     if let Some(show) = SHOW.get() {
         (show.mipmap)(handle, &descriptor, levels);

@@ -3,7 +3,10 @@
 //! Such an array is a range of addresses ([`SparseMemory`]) without memory of its own. Mapping replaces the
 //! pages of a part by those of a memory file. The other pages are private and never written, so they read as
 //! 0; copies and surfaces drop writes to them ([`Mapped`]). Tiles, mip tails and required sizes are those
-//! that an H200 reports (`sparse.*` and `sparsemip.*` in `tests/probe`).
+//! that an H200 reports (`sparse.*`, `sparsemip.*` and `planar….*` in `tests/probe`).
+//!
+//! The planes of an array lie one after another in its range. As on an H200, parts of every plane are counted
+//! from the beginning of the range: mapping a part of the second plane gives the first one memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,6 +16,7 @@ use texture::mapped::{Mapped, TILE};
 
 use super::address::Memory;
 use super::array::{Descriptor, flag};
+use super::planar;
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::shared;
@@ -24,6 +28,11 @@ const VOLUME: [[u8; 3]; 5] = [[6, 5, 5], [5, 5, 5], [5, 5, 4], [5, 4, 4], [4, 4,
 
 /// The largest range of addresses of an array.
 const MOST: u64 = 1 << 46;
+
+/// Bytes of a row that a block holds, and rows of a group; a block has up to [`MOST_GROUPS`] groups.
+const COLUMN: u64 = 64;
+const GROUP: u64 = 8;
+const MOST_GROUPS: u64 = 16;
 
 /// How a sparse array is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +57,24 @@ pub(super) struct Placed {
     pub pitch: u64,
     /// Bytes from slice to slice or layer to layer, or from one slice of tiles to the next.
     pub slice: u64,
-    /// Its tiles; `None` for rows.
+    /// Its tiles, or the blocks of a plane; `None` for rows.
     pub tile: Option<Tile>,
     /// Elements in each dimension; the third is 1 for arrays of layers.
     extent: [u64; 3],
 }
 
-/// The layout of all levels.
+/// What a layout is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// An array of one plane.
+    Array,
+    /// A mipmap.
+    Mipmap,
+    /// A plane of an array of several.
+    Plane,
+}
+
+/// The layout of all levels, and how the program maps them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placement {
     pub levels: Vec<Placed>,
@@ -66,87 +86,211 @@ pub(super) struct Placement {
     size: u64,
 }
 
-/// The bytes of a level of one layer on the hardware, which aligns rows to 64 bytes, and their number to that
-/// of a block of up to 16 groups of 8.
-fn padded(row: u64, rows: u64, depth: u64) -> u64 {
-    let block = 8 * rows.div_ceil(8).next_power_of_two().min(16);
-    row.next_multiple_of(64) * rows.next_multiple_of(block) * depth
+/// A level of one layer as the hardware stores it: in blocks of 64 bytes by 1, 2, 4, 8 or 16 groups of 8
+/// rows, the smallest that hold the level's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Blocks {
+    across: u64,
+    down: u64,
+    /// Rows of a block.
+    height: u64,
+}
+
+impl Blocks {
+    fn new(row: u64, rows: u64) -> Blocks {
+        let height = GROUP * rows.div_ceil(GROUP).next_power_of_two().min(MOST_GROUPS);
+        Blocks { across: row.div_ceil(COLUMN), down: rows.div_ceil(height), height }
+    }
+
+    /// As in a mip tail, where blocks are also joined across: 1, 2, 4 … of them, the fewest that hold the
+    /// level, up to the width of a tile.
+    fn in_tail(self, tile_row: u64) -> Blocks {
+        let joined = self.across.next_power_of_two().min((tile_row / COLUMN).max(1));
+        Blocks { across: self.across.next_multiple_of(joined), ..self }
+    }
+
+    /// Bytes from one row of blocks to the next.
+    fn pitch(self) -> u64 {
+        self.across * COLUMN * self.height
+    }
+
+    fn bytes(self) -> u64 {
+        self.pitch() * self.down
+    }
+
+    /// As tiles of an image.
+    fn tile(self, element: u64) -> Tile {
+        Tile { shift: [(COLUMN / element).max(1).ilog2() as u8, self.height.ilog2() as u8, 0] }
+    }
 }
 
 impl Placement {
-    /// The layout of an array (one level) or a mipmap.
+    /// The layout of an array or a plane (one level), or of a mipmap.
     ///
     /// # Errors
     /// [`Error::NotSupported`]: elements of this size have no tiles.
-    pub(super) fn new(whole: &Descriptor, format: Format, count: u32, mipmap: bool) -> Result<Placement> {
-        let layered = whole.flags & (flag::LAYERED | flag::CUBEMAP) != 0;
-        let layers = if layered { whole.depth } else { 1 };
-        let (element, side) = (format.element(), u64::from(format.side()));
-        // Bytes per row, rows, slices of a layer.
-        let packed = |level: &Descriptor| {
-            let depth = if layered { 1 } else { level.depth.max(1) };
-            (level.width.div_ceil(side) * element, level.height.max(1).div_ceil(side), depth)
-        };
+    pub(super) fn new(whole: &Descriptor, format: Format, count: u32, of: Of) -> Result<Placement> {
         let levels: Vec<Descriptor> = (0..count).map(|level| whole.level(level)).collect();
-        let extents =
-            levels.iter().map(|d| [d.width, d.height.max(1), if layered { 1 } else { d.depth.max(1) }]);
-        let bytes: Vec<u64> =
-            levels.iter().map(packed).map(|(row, rows, depth)| padded(row, rows, depth)).collect();
-        if whole.flags & flag::SPARSE == 0 {
-            let mut size = 0;
-            let placed = levels.iter().zip(extents).zip(&bytes).map(|((level, extent), bytes)| {
-                let (pitch, rows, _) = packed(level);
-                let offset = size;
-                size += bytes * layers;
-                Placed { offset, pitch, slice: pitch * rows, tile: None, extent }
-            });
-            let levels = placed.collect();
-            return Ok(Placement {
-                levels,
-                sparse: None,
-                tails: 0,
-                layers,
-                size: size.next_multiple_of(TILE),
-            });
+        match whole.flags & flag::SPARSE {
+            0 => Ok(Placement::of_rows(whole, format, &levels)),
+            _ => Placement::of_tiles(whole, format, &levels, of),
         }
+    }
+
+    /// Levels that are mapped as a whole.
+    fn of_rows(whole: &Descriptor, format: Format, levels: &[Descriptor]) -> Placement {
+        let shape = Shape::new(whole, format);
+        let stored = planar::stored_bytes(whole.format).unwrap_or(shape.element);
+        let mut size = 0;
+        let placed = levels.iter().map(|level| {
+            let (row, rows, depth) = shape.packed(level, stored);
+            let offset = size;
+            size += Blocks::new(row, rows).bytes() * depth * shape.layers;
+            Placed { offset, pitch: row, slice: row * rows, tile: None, extent: shape.extent(level) }
+        });
+        let levels = placed.collect();
+        let size = size.next_multiple_of(TILE);
+        Placement { levels, sparse: None, tails: 0, layers: shape.layers, size }
+    }
+
+    /// Levels that are mapped tile by tile.
+    fn of_tiles(whole: &Descriptor, format: Format, levels: &[Descriptor], of: Of) -> Result<Placement> {
+        let shape = Shape::new(whole, format);
+        let Shape { element, side, layered, layers } = shape;
         let shapes = if whole.depth == 0 || layered { FLAT } else { VOLUME };
         let log = element.ilog2() as usize;
         let shift = *shapes.get(log).filter(|_| element.is_power_of_two()).ok_or(Error::NotSupported)?;
         let [width, height, depth] = shift.map(|shift| 1u64 << shift);
         let tile = [width * side, height * side, depth];
-        let fits = |extent: &[u64; 3]| extent.iter().zip(tile).all(|(n, tile)| *n >= tile);
-        let extents: Vec<[u64; 3]> = extents.collect();
-        let regular = extents.iter().take_while(|extent| fits(extent)).count();
-        let tail: u64 = bytes.iter().skip(regular).sum();
-        let single = regular == 0;
-        let tail_size = if single { tail * layers } else { tail }.next_multiple_of(TILE);
+        let fits = |level: &&Descriptor| shape.extent(level).iter().zip(tile).all(|(n, tile)| *n >= tile);
+        let (large, small) = levels.split_at(levels.iter().take_while(fits).count());
         let (mut size, mut placed) = (0, Vec::new());
-        for extent in extents.iter().take(regular) {
+        for level in large {
+            let extent = shape.extent(level);
             let [across, down, deep] = [0, 1, 2].map(|axis| extent[axis].div_ceil(tile[axis]));
-            let (pitch, slice) = (across * TILE, across * down * TILE);
-            placed.push(Placed { offset: size, pitch, slice, tile: Some(Tile { shift }), extent: *extent });
-            size += slice * deep * layers;
+            let mut at = Placed {
+                offset: size,
+                pitch: across * TILE,
+                slice: across * down * TILE,
+                tile: Some(Tile { shift }),
+                extent,
+            };
+            if of == Of::Plane {
+                // The hardware stores blocks as high as a tile, but does not complete the last tiles.
+                let (row, rows, _) = shape.packed(level, element);
+                let blocks = Blocks { across: row.div_ceil(COLUMN), down: rows.div_ceil(height), height };
+                let slice = blocks.bytes().next_multiple_of(TILE);
+                at = Placed { pitch: blocks.pitch(), slice, tile: Some(blocks.tile(element)), ..at };
+            }
+            size += at.slice * deep * layers;
+            placed.push(at);
         }
         // The tails of the layers, one after another.
+        let single = large.is_empty();
+        let small: Vec<_> = small
+            .iter()
+            .map(|level| {
+                let (row, rows, depth) = shape.packed(level, element);
+                (shape.extent(level), row, rows, depth, Blocks::new(row, rows).in_tail(width * element))
+            })
+            .collect();
+        let tail: u64 = small.iter().map(|(.., depth, blocks)| blocks.bytes() * depth).sum();
+        let tail_size = if single { tail * layers } else { tail }.next_multiple_of(TILE);
         let (tails, mut inside) = (size, 0);
-        for ((level, extent), bytes) in levels.iter().zip(&extents).zip(&bytes).skip(regular) {
-            let (pitch, rows, _) = packed(level);
+        for (extent, row, rows, depth, blocks) in small {
+            let stored = of == Of::Plane;
+            let pitch = if stored { blocks.pitch() } else { row };
             let slice = match (layered, single) {
-                (false, _) => pitch * rows,
+                (false, _) => row * rows,
                 (true, true) => tail,
                 (true, false) => tail_size,
             };
-            placed.push(Placed { offset: tails + inside, pitch, slice, tile: None, extent: *extent });
-            inside += bytes;
+            let tile = stored.then(|| blocks.tile(element));
+            placed.push(Placed { offset: tails + inside, pitch, slice, tile, extent });
+            inside += blocks.bytes() * depth;
         }
         size += if single { tail_size } else { tail_size * layers };
+        let regular = large.len() as u32;
         let properties = Properties {
             tile: tile.map(|n| n as u32),
-            first_tail_level: if mipmap || single { regular as u32 } else { 0 },
+            first_tail_level: if of == Of::Mipmap || single { regular } else { 0 },
             tail_size,
             single_tail: single,
         };
         Ok(Placement { levels: placed, sparse: Some(properties), tails, layers, size })
+    }
+
+    /// How the program maps all planes of an array: as the first one, but all mip tails together if the first
+    /// plane has one, and all planes if the mapping is deferred.
+    pub(super) fn of_planes(planes: &[Placement]) -> Option<Placement> {
+        let mut whole = planes.first()?.clone();
+        let tails: u64 = planes.iter().filter_map(|plane| plane.sparse).map(|sparse| sparse.tail_size).sum();
+        if let Some(sparse) = whole.sparse.as_mut().filter(|sparse| sparse.single_tail) {
+            sparse.tail_size = tails;
+        }
+        whole.size = planes.iter().map(|plane| plane.size).sum();
+        Some(whole)
+    }
+
+    /// How the program maps a mipmap of one level that has several planes: only the first.
+    pub(super) fn of_mipmap(planes: &[Placement]) -> Option<Placement> {
+        let mut whole = planes.first()?.clone();
+        if let Some(sparse) = whole.sparse.as_mut().filter(|sparse| !sparse.single_tail) {
+            sparse.first_tail_level = whole.levels.len() as u32;
+        }
+        Some(whole)
+    }
+
+    /// Where the next plane begins.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The end of the last tile that can be mapped. It can lie beyond the end of a plane, whose last tiles
+    /// are not complete.
+    fn end(&self) -> u64 {
+        let Some(sparse) = self.sparse else { return self.size };
+        let ends = self.levels.iter().filter(|level| level.offset < self.tails).map(|level| {
+            let tiles = level.tiles(&sparse).iter().product::<u64>();
+            level.offset + (self.layers - 1) * level.slice + tiles * TILE
+        });
+        ends.max().unwrap_or(0).max(self.size)
+    }
+}
+
+impl Placed {
+    /// The number of tiles in each dimension.
+    fn tiles(&self, sparse: &Properties) -> [u64; 3] {
+        [0, 1, 2].map(|axis| self.extent[axis].div_ceil(u64::from(sparse.tile[axis]).max(1)))
+    }
+}
+
+/// What all levels have in common.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Bytes of an element, or of a compressed block.
+    element: u64,
+    /// Texels of a compressed block in a row; otherwise 1.
+    side: u64,
+    layered: bool,
+    layers: u64,
+}
+
+impl Shape {
+    fn new(whole: &Descriptor, format: Format) -> Shape {
+        let layered = whole.flags & (flag::LAYERED | flag::CUBEMAP) != 0;
+        let layers = if layered { whole.depth } else { 1 };
+        Shape { element: format.element(), side: u64::from(format.side()), layered, layers }
+    }
+
+    /// Bytes per row, rows, slices of a layer.
+    fn packed(&self, level: &Descriptor, element: u64) -> (u64, u64, u64) {
+        let [width, height, depth] = self.extent(level);
+        (width.div_ceil(self.side) * element, height.div_ceil(self.side), depth)
+    }
+
+    fn extent(&self, level: &Descriptor) -> [u64; 3] {
+        [level.width, level.height.max(1), if self.layered { 1 } else { level.depth.max(1) }]
     }
 }
 
@@ -178,11 +322,11 @@ pub enum Part {
 /// Tiles that follow one another: the first, and their number.
 type Run = (u64, u64);
 
-/// The addresses of an array, and what is mapped there.
+/// A range of addresses, and what is mapped there.
 pub struct SparseMemory {
-    pub(super) base: u64,
-    pub(super) placement: Placement,
-    pub(super) mapped: Arc<Mapped>,
+    base: u64,
+    size: u64,
+    mapped: Arc<Mapped>,
     /// The memory of each tile.
     backing: Mutex<BTreeMap<u64, Arc<Memory>>>,
 }
@@ -203,27 +347,103 @@ unsafe fn zeros(at: Option<u64>, size: u64) -> Option<u64> {
 }
 
 impl SparseMemory {
-    pub(super) fn new(placement: Placement) -> Result<Arc<SparseMemory>> {
-        let size = placement.size;
+    /// A range for all of these layouts, one after another.
+    fn new(placements: &[Placement]) -> Result<Arc<SparseMemory>> {
+        let all: u64 = placements.iter().map(Placement::size).sum();
+        let size = placements.iter().map(Placement::end).fold(all, u64::max);
         if size == 0 || size > MOST {
             return Err(Error::OutOfMemory);
         }
         // SAFETY: no existing mapping changes.
         let base = unsafe { zeros(None, size) }.ok_or(Error::OutOfMemory)?;
         let mapped = Arc::new(Mapped::new(base, size));
-        Ok(Arc::new(SparseMemory { base, placement, mapped, backing: Mutex::new(BTreeMap::new()) }))
+        Ok(Arc::new(SparseMemory { base, size, mapped, backing: Mutex::new(BTreeMap::new()) }))
+    }
+
+    fn address(&self, tile: u64) -> u64 {
+        self.base + tile * TILE
+    }
+}
+
+impl Drop for SparseMemory {
+    fn drop(&mut self) {
+        // SAFETY: `new` mapped the range, and arrays, the only users, hold the memory.
+        unsafe { shared::unmap(self.base, self.size) };
+    }
+}
+
+/// What the program maps memory to: the addresses of an array, a plane or a mipmap.
+#[derive(Clone)]
+pub struct Region {
+    memory: Arc<SparseMemory>,
+    placement: Arc<Placement>,
+}
+
+impl Region {
+    /// A region of its own for an array or a mipmap.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: there are not as many addresses.
+    pub(super) fn new(placement: Placement) -> Result<Region> {
+        let memory = SparseMemory::new(std::slice::from_ref(&placement))?;
+        Ok(Region { memory, placement: Arc::new(placement) })
+    }
+
+    /// A region for planes: that of each, with the offset at which the plane begins.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: there are not as many addresses.
+    pub(super) fn of_planes(placements: &[Placement]) -> Result<Vec<(Region, u64)>> {
+        let memory = SparseMemory::new(placements)?;
+        let mut offset = 0;
+        let planes = placements.iter().map(|placement| {
+            let (start, memory) = (offset, Arc::clone(&memory));
+            offset += placement.size();
+            (Region { memory, placement: Arc::new(placement.clone()) }, start)
+        });
+        Ok(planes.collect())
+    }
+
+    /// The same addresses, mapped by another layout.
+    pub(super) fn mapped_by(&self, placement: Placement) -> Region {
+        Region { memory: Arc::clone(&self.memory), placement: Arc::new(placement) }
+    }
+
+    /// The first address.
+    pub(super) fn base(&self) -> u64 {
+        self.memory.base
+    }
+
+    /// Where the levels lie.
+    pub(super) fn levels(&self) -> &[Placed] {
+        &self.placement.levels
+    }
+
+    /// Which tiles have memory.
+    pub(super) fn mapped(&self) -> &Arc<Mapped> {
+        &self.memory.mapped
+    }
+
+    /// How it is divided; `None` if it is mapped as a whole.
+    pub fn properties(&self) -> Option<Properties> {
+        self.placement.sparse
+    }
+
+    /// The size and the alignment of the memory that must be mapped; `None` if it is sparse.
+    pub fn requirements(&self) -> Option<(u64, u64)> {
+        self.placement.sparse.is_none().then_some((self.placement.size, TILE))
     }
 
     /// The tiles of a part.
     fn runs(&self, part: Option<Part>) -> Result<Vec<Run>> {
-        let Some(properties) = self.placement.sparse else {
-            return Ok(vec![(0, self.placement.size / TILE)]);
+        let placement = &*self.placement;
+        let Some(properties) = placement.sparse else {
+            return Ok(vec![(0, placement.size / TILE)]);
         };
         match part.ok_or(Error::InvalidValue)? {
             Part::Level { level, layer, offset, extent } => {
-                let placed = self.placement.levels.get(level as usize).ok_or(Error::InvalidValue)?;
-                placed.tile.ok_or(Error::InvalidValue)?;
-                if u64::from(layer) >= self.placement.layers {
+                let placed = placement.levels.get(level as usize).ok_or(Error::InvalidValue)?;
+                if placed.offset >= placement.tails || u64::from(layer) >= placement.layers {
                     return Err(Error::InvalidValue);
                 }
                 let mut tiles = [(0, 0); 3];
@@ -238,83 +458,30 @@ impl SparseMemory {
                     *tiles = (first / tile, end.div_ceil(tile) - first / tile);
                 }
                 let [(x, across), (y, down), (z, deep)] = tiles;
-                let rows = (z..z + deep).flat_map(|z| (y..y + down).map(move |y| (y, z)));
-                let first = |(y, z): (u64, u64)| {
-                    let slice = (z + u64::from(layer)) * placed.slice;
-                    (placed.offset + slice + y * placed.pitch) / TILE + x
-                };
-                Ok(rows.map(|row| (first(row), across)).collect())
+                let [row, rows, _] = placed.tiles(&properties);
+                let start = (placed.offset + u64::from(layer) * placed.slice) / TILE;
+                let all = (z..z + deep).flat_map(|z| (y..y + down).map(move |y| (y, z)));
+                Ok(all.map(|(y, z)| (start + (z * rows + y) * row + x, across)).collect())
             }
             Part::Tail { layer, offset, size } => {
-                let layers = if properties.single_tail { 1 } else { self.placement.layers };
+                let layers = if properties.single_tail { 1 } else { placement.layers };
                 let end = offset.checked_add(size).filter(|end| *end <= properties.tail_size);
                 let whole = offset.is_multiple_of(TILE) && size.is_multiple_of(TILE) && size > 0;
                 if end.is_none() || !whole || u64::from(layer) >= layers {
                     return Err(Error::InvalidValue);
                 }
-                let start = self.placement.tails + u64::from(layer) * properties.tail_size + offset;
+                let start = placement.tails + u64::from(layer) * properties.tail_size + offset;
                 Ok(vec![(start / TILE, size / TILE)])
             }
         }
-    }
-
-    fn address(&self, tile: u64) -> u64 {
-        self.base + tile * TILE
-    }
-}
-
-impl Drop for SparseMemory {
-    fn drop(&mut self) {
-        // SAFETY: `new` mapped the range, and arrays, the only users, hold the region.
-        unsafe { shared::unmap(self.base, self.placement.size) };
-    }
-}
-
-/// What the program maps memory to: the addresses of an array or a mipmap, or those of each of its planes.
-#[derive(Clone)]
-pub struct Regions(Vec<Arc<SparseMemory>>);
-
-impl From<Arc<SparseMemory>> for Regions {
-    fn from(region: Arc<SparseMemory>) -> Self {
-        Regions(vec![region])
-    }
-}
-
-impl FromIterator<Regions> for Regions {
-    fn from_iter<I: IntoIterator<Item = Regions>>(planes: I) -> Self {
-        Regions(planes.into_iter().flat_map(|plane| plane.0).collect())
-    }
-}
-
-impl Regions {
-    /// How it is divided, as an H200 reports it: as the first plane is. `None` if it is mapped as a whole.
-    pub fn properties(&self) -> Option<Properties> {
-        self.0.first()?.placement.sparse
-    }
-
-    /// The size and the alignment of the memory that must be mapped; `None` if it is sparse.
-    pub fn requirements(&self) -> Option<(u64, u64)> {
-        let size = |placement: &Placement| placement.sparse.is_none().then_some(placement.size);
-        let sizes = self.0.iter().map(|region| size(&region.placement));
-        Some((sizes.sum::<Option<u64>>()?, TILE))
-    }
-
-    /// The tiles of a part, in the order of their memory: those of a sparse array's first plane, or of all
-    /// planes of an array with deferred mapping.
-    fn runs(&self, part: Option<Part>) -> Result<Vec<(Arc<SparseMemory>, Run)>> {
-        let planes = if self.properties().is_some() { 1 } else { self.0.len() };
-        let mut all = Vec::new();
-        for region in self.0.iter().take(planes) {
-            all.extend(region.runs(part)?.into_iter().map(|run| (Arc::clone(region), run)));
-        }
-        Ok(all)
     }
 }
 
 /// A checked change of what is mapped, as a part of a stream operation.
 #[derive(Clone)]
 pub struct Remap {
-    runs: Arc<[(Arc<SparseMemory>, Run)]>,
+    target: Arc<SparseMemory>,
+    runs: Arc<[Run]>,
     /// The memory and the offset in it; `None` to unmap.
     memory: Option<(Arc<Memory>, u64)>,
 }
@@ -326,16 +493,19 @@ impl Remap {
     /// # Errors
     /// [`Error::InvalidValue`]: the array has no such part, or it is not of whole tiles; the memory is not
     /// for tiles, or too small.
-    pub fn new(regions: &Regions, part: Option<Part>, memory: Option<(Arc<Memory>, u64)>) -> Result<Self> {
-        let runs = regions.runs(part)?;
+    pub fn new(region: &Region, part: Option<Part>, memory: Option<(Arc<Memory>, u64)>) -> Result<Self> {
+        let runs = region.runs(part)?;
+        if runs.iter().any(|(first, count)| (first + count) * TILE > region.memory.size) {
+            return Err(Error::InvalidValue);
+        }
         if let Some((memory, offset)) = &memory {
-            let bytes = runs.iter().map(|(_, (_, count))| count * TILE).sum();
+            let bytes = runs.iter().map(|(_, count)| count * TILE).sum();
             let fits = offset.checked_add(bytes).is_some_and(|end| end <= memory.size);
             if !memory.for_tiles || !fits || !offset.is_multiple_of(TILE) {
                 return Err(Error::InvalidValue);
             }
         }
-        Ok(Remap { runs: runs.into(), memory })
+        Ok(Remap { target: Arc::clone(&region.memory), runs: runs.into(), memory })
     }
 
     /// Does it.
@@ -344,8 +514,9 @@ impl Remap {
     /// [`Error::OutOfMemory`]: the system refuses more mappings.
     pub(crate) fn run(&self) -> Result<()> {
         let mut done = 0;
-        for (region, (first, count)) in &*self.runs {
-            let (first, count, mut backing) = (*first, *count, lock(&region.backing));
+        let region = &*self.target;
+        for &(first, count) in &*self.runs {
+            let mut backing = lock(&region.backing);
             let (at, size) = (region.address(first), count * TILE);
             region.mapped.set(first, count, false);
             match &self.memory {
@@ -364,5 +535,53 @@ impl Remap {
             done += size;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sparse plane of elements of so many bytes; the depth is the number of layers.
+    fn placed(width: u64, height: u64, depth: u64, bytes: u8) -> Placement {
+        let flags = flag::SPARSE | flag::VIDEO | if depth > 0 { flag::LAYERED } else { 0 };
+        let plane = Descriptor { width, height, depth, format: 1, channels: 1, flags };
+        let format = Format::plain(texture::descriptor::Channel::Unsigned, bytes, 1);
+        Placement::new(&plane, format, 1, Of::Plane).expect("tiles")
+    }
+
+    /// Sizes as an H200 reports them (`planarnew` in `tests/probe`).
+    #[test]
+    fn blocks_of_mip_tails_are_joined_across() {
+        let tail = |width, height, depth| placed(width, height, depth, 2).sparse.map(|p| p.tail_size);
+        assert_eq!((tail(150, 150, 0), tail(150, 150, 2)), (Some(2 << 16), Some(4 << 16)));
+        assert_eq!((tail(150, 300, 0), tail(150, 300, 2)), (Some(3 << 16), Some(6 << 16)));
+        assert_eq!((tail(128, 256, 1), tail(32, 16, 2)), (Some(1 << 16), Some(1 << 16)));
+        // Alone, the same blocks are not.
+        assert_eq!(Blocks::new(300, 150).bytes(), 320 * 256);
+    }
+
+    /// Whatever the shapes, all tiles that can be mapped lie in the region.
+    #[test]
+    fn all_tiles_lie_in_the_region() {
+        for (width, height) in [(2, 2), (258, 258), (300, 300), (258, 4000), (4000, 258), (128, 1000)] {
+            for layers in [0, 1, 3] {
+                let planes = [placed(width, height, layers, 2), placed(width / 2, height / 2, layers, 4)];
+                let regions = Region::of_planes(&planes).expect("addresses");
+                for (region, _) in &regions {
+                    let Some(properties) = region.properties() else { panic!("it is sparse") };
+                    let [w, h, _] = region.levels()[0].extent.map(|n| n as u32);
+                    for layer in 0..layers.max(1) as u32 {
+                        let part = match properties.single_tail {
+                            true => Part::Tail { layer: 0, offset: 0, size: properties.tail_size },
+                            false => Part::Level { level: 0, layer, offset: [0; 3], extent: [w, h, 1] },
+                        };
+                        let runs = region.runs(Some(part)).expect("a part");
+                        let inside = |&(first, count): &Run| (first + count) * TILE <= region.memory.size;
+                        assert!(runs.iter().all(inside), "{width} {height} {layers}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -29,6 +29,8 @@ struct Shape {
     layered: bool,
     cube: bool,
     borrowed: bool,
+    /// Whether it can be read as integers.
+    integers: bool,
     mapped: Option<Arc<Mapped>>,
     keep: Vec<Arc<dyn Any + Send + Sync>>,
 }
@@ -51,6 +53,7 @@ fn arrays(all: Vec<Arc<Array>>) -> Result<Shape> {
         layered,
         cube,
         borrowed: false,
+        integers: all.iter().all(|a| a.reads_integers()),
         mapped,
         keep: all.into_iter().map(|a| a as Arc<dyn Any + Send + Sync>).collect(),
     })
@@ -74,6 +77,7 @@ fn memory(format: Format, address: u64, [width, height]: [u64; 2], pitch: u64) -
         layered: false,
         cube: false,
         borrowed: true,
+        integers: true,
         mapped: None,
         keep: Vec::new(),
     }
@@ -185,7 +189,7 @@ fn sampler(sampling: &Sampling, shape: &Shape) -> Result<Sampler> {
 }
 
 fn whole(shape: Shape, sampler: Sampler, surface: bool) -> Descriptor {
-    let Shape { format, levels, extent, layers, layered, cube, borrowed, mapped, keep } = shape;
+    let Shape { format, levels, extent, layers, layered, cube, borrowed, mapped, keep, .. } = shape;
     Descriptor { surface, format, sampler, levels, extent, layers, layered, cube, borrowed, mapped, keep }
 }
 
@@ -200,7 +204,7 @@ pub fn texture(resource: &Resource, sampling: &Sampling, view: Option<&View>) ->
         look_through(&mut shape, view)?;
     }
     // An sRGB format must be read as sRGB.
-    if shape.format.srgb && !sampler.srgb {
+    if (shape.format.srgb && !sampler.srgb) || (sampler.integers && !shape.integers) {
         return Err(Error::InvalidValue);
     }
     Ok(whole(shape, sampler, false))
