@@ -19,8 +19,8 @@
 //!
 //! The stages are `wave` (IR), `uniformity` and `ranges` (annotated IR), and `llvm`. Options: `after=PASS`,
 //! the state after that pass; `block=16x16`, the block's size (32 by default); `kernel=NAME`, one of several;
-//! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `maker=amd`, code for their processors; `per-lane`, per-lane mode;
-//! `effort=NAME`, the form of a large kernel; `counting`, the module with counters.
+//! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `maker=amd`, code for AMD's processors; `per-lane`, per-lane
+//! mode; `effort=NAME`, the form of a large kernel; `counting`, the module with counters.
 
 use cpu::Effort;
 

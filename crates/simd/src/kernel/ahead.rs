@@ -61,9 +61,9 @@ pub struct Asked {
 /// Xeon of Intel's fourth generation, saxpy of arrays in memory took 0.8 of the time, and of arrays in caches
 /// as long as before. On an EPYC with AVX-512 it took 1.06, so kernels without loops do not prefetch there.
 ///
-/// Rows that are far apart, in a loop or in a block, are prefetched into the second level on AMD's processors:
-/// the first can wait for about 24 lines only, and rows a power of two apart fall into the same few of its
-/// sets.
+/// Rows that are far apart, in a loop or in a block, are prefetched into the second level on AMD's
+/// processors: the first can wait for about 24 lines only, and rows a power of two apart fall into the same
+/// few of its sets.
 pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker) -> Asked {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
