@@ -4,7 +4,7 @@
 //! one kind of block, the others in another. Larger ones have their own pages, followed by a guard page.
 //! Unused pages are inaccessible, so a kernel that reads or writes out of bounds faults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -26,19 +26,35 @@ pub(super) const BLOCK: u64 = 2 << 20;
 pub(super) const LARGE: u64 = 1 << 20;
 pub(super) const PAGE: u64 = 4096;
 
-/// Free ranges by start address, never adjacent, except at the borders of blocks of small allocations.
+/// Free ranges, never adjacent, except at the borders of blocks of small allocations.
 #[derive(Default)]
-struct Ranges(BTreeMap<u64, u64>);
+struct Ranges {
+    /// Sizes by start address.
+    sizes: BTreeMap<u64, u64>,
+    /// Sizes and start addresses.
+    by_size: BTreeSet<(u64, u64)>,
+}
 
 impl Ranges {
-    /// Takes `size` bytes from the first range that is large enough.
+    /// Takes `size` bytes from the smallest range that is large enough.
     fn take(&mut self, size: u64) -> Option<u64> {
-        let (start, length) = self.0.iter().find(|(_, l)| **l >= size).map(|(s, l)| (*s, *l))?;
-        self.0.remove(&start);
+        let (length, start) = *self.by_size.range((size, 0)..).next()?;
+        self.remove(start);
         if length > size {
-            self.0.insert(start + size, length - size);
+            self.insert(start + size, length - size);
         }
         Some(start)
+    }
+
+    fn insert(&mut self, start: u64, size: u64) {
+        self.sizes.insert(start, size);
+        self.by_size.insert((size, start));
+    }
+
+    fn remove(&mut self, start: u64) -> Option<u64> {
+        let size = self.sizes.remove(&start)?;
+        self.by_size.remove(&(size, start));
+        Some(size)
     }
 
     fn give(&mut self, start: u64, size: u64) {
@@ -53,19 +69,69 @@ impl Ranges {
 
     fn join(&mut self, mut start: u64, mut size: u64, joins: impl Fn(u64) -> bool) {
         if joins(start)
-            && let Some((before, length)) = self.0.range(..start).next_back().map(|(s, l)| (*s, *l))
+            && let Some((before, length)) = self.sizes.range(..start).next_back().map(|(s, l)| (*s, *l))
             && before + length == start
         {
-            self.0.remove(&before);
+            self.remove(before);
             start = before;
             size += length;
         }
         if joins(start + size)
-            && let Some(after) = self.0.remove(&(start + size))
+            && let Some(after) = self.remove(start + size)
         {
             size += after;
         }
-        self.0.insert(start, size);
+        self.insert(start, size);
+    }
+}
+
+/// Parts of blocks that are free. Those freed last are kept apart by size, so that programs which free and
+/// allocate the same sizes again and again need not join and split ranges.
+struct Parts {
+    free: Ranges,
+    /// Start addresses by size, the smallest first.
+    last: [Vec<u64>; Self::SIZES],
+}
+
+impl Default for Parts {
+    fn default() -> Parts {
+        Parts { free: Ranges::default(), last: [const { Vec::new() }; Self::SIZES] }
+    }
+}
+
+impl Parts {
+    /// The number of sizes kept apart.
+    const SIZES: usize = 64;
+    /// The most parts of a size.
+    const OF_A_SIZE: usize = 32;
+
+    /// Where parts of a size are kept apart.
+    fn kept(&mut self, size: u64) -> Option<&mut Vec<u64>> {
+        self.last.get_mut((size / UNIT) as usize - 1)
+    }
+
+    fn take(&mut self, size: u64) -> Option<u64> {
+        if let Some(start) = self.kept(size).and_then(Vec::pop) {
+            return Some(start);
+        }
+        self.free.take(size).or_else(|| {
+            self.join();
+            self.free.take(size)
+        })
+    }
+
+    fn give(&mut self, start: u64, size: u64) {
+        match self.kept(size) {
+            Some(kept) if kept.len() < Self::OF_A_SIZE => kept.push(start),
+            _ => self.free.give_part(start, size),
+        }
+    }
+
+    /// Joins what is kept apart with its neighbours.
+    fn join(&mut self) {
+        for (kept, size) in self.last.iter_mut().zip((UNIT..).step_by(UNIT as usize)) {
+            kept.drain(..).for_each(|start| self.free.give_part(start, size));
+        }
     }
 }
 
@@ -104,7 +170,7 @@ struct Taken {
 struct Space {
     large: Ranges,
     /// Parts of blocks for this process, and of blocks for others too.
-    small: [Ranges; 2],
+    small: [Parts; 2],
     /// Pages with addresses of 32 bits; reserved by the first allocation that needs one.
     narrow: Option<Ranges>,
     /// Ranges in use, by start address.
@@ -215,7 +281,7 @@ pub(super) fn alloc(size: u64, whose: For) -> Option<u64> {
                     space.large.give(block, BLOCK);
                     return None;
                 }
-                small.give_part(block, BLOCK);
+                small.give(block, BLOCK);
                 small.take(size)?
             }
         };
@@ -286,7 +352,7 @@ pub(super) fn free(start: u64) {
         narrow.give(start, size);
         space.files.forget(start);
     } else if size < LARGE {
-        space.small[whose as usize].give_part(start, size);
+        space.small[whose as usize].give(start, size);
     } else {
         release(start, size);
         space.files.forget(start);
@@ -372,6 +438,22 @@ mod tests {
         r.give_part(2 * BLOCK - 512, 512);
         r.give_part(BLOCK, BLOCK - 512);
         assert_eq!((r.take(BLOCK), r.take(BLOCK), r.take(1)), (Some(BLOCK), Some(2 * BLOCK), None));
+    }
+
+    #[test]
+    fn parts_of_a_size_are_taken_again_and_joined_for_larger_ones() {
+        let mut p = Parts::default();
+        p.give(BLOCK, BLOCK);
+        let parts: Vec<u64> = (0..BLOCK / 512).map(|_| p.take(512).unwrap()).collect();
+        assert_eq!(p.take(512), None);
+        p.give(parts[7], 512);
+        p.give(parts[9], 512);
+        assert_eq!((p.take(512), p.take(512), p.take(512)), (Some(parts[9]), Some(parts[7]), None));
+        parts[..2000].iter().for_each(|start| p.give(*start, 512));
+        assert_eq!(p.take(1969 * 512), Some(BLOCK));
+        assert_eq!(p.take(32 * 512), None);
+        assert_eq!(p.take(31 * 512), Some(BLOCK + 1969 * 512));
+        assert_eq!(p.take(512), None);
     }
 
     #[test]
