@@ -16,6 +16,9 @@ const ITEMS: u32 = 64;
 const WAYS: [(&str, &str); 4] =
     [("gfx906", "compiled"), ("gfx1100", "interpreter"), ("gfx942", "interpreter"), ("gfx1201", "compiled")];
 
+/// The target whose code objects are of version 4.
+const OLDER: &str = "gfx906";
+
 /// The settings of the processes: one for the first target, in long runs one for each of the first two, and
 /// with `ANYWARP_TEST_LONG=all` one for each of the first `number` targets and each engine.
 fn ways(number: usize) -> Vec<[(&'static str, &'static str); 3]> {
@@ -30,11 +33,12 @@ fn ways(number: usize) -> Vec<[(&'static str, &'static str); 3]> {
     WAYS.iter().take(sample::of(2, 1)).map(of).collect()
 }
 
-/// A part of the kernels for a target.
+/// A part of the kernels for a target. The versions of code objects place hidden arguments differently.
 fn object(arch: &str, part: &str) -> Vec<u8> {
     let library = DeviceLibrary::find().expect("the library");
     let folder = library.option(arch);
-    let options = ["--no-gpu-bundle-output", "-mcode-object-version=5", &folder, &format!("-D{part}")];
+    let version = format!("-mcode-object-version={}", if arch == OLDER { 4 } else { 5 });
+    let options = ["--no-gpu-bundle-output", &version, &folder, &format!("-D{part}")];
     Object::of("libraries.hip", arch, &options).bytes()
 }
 

@@ -6,12 +6,12 @@
 
 extern "C" DEVICE int printf(const char *, ...);
 
-// The compiler calls it for room in the buffer, whose address is a hidden argument. It is the device
-// library's otherwise.
+// The compiler calls it for room in the buffer, whose address is a hidden argument, after as many others as
+// BUFFER says. It is the device library's otherwise.
 extern "C" DEVICE char IN_BUFFER *__printf_alloc(unsigned bytes)
 {
     typedef unsigned IN_BUFFER *words;
-    words head = ((words __attribute__((address_space(4))) *)__builtin_amdgcn_implicitarg_ptr())[9];
+    words head = ((words __attribute__((address_space(4))) *)__builtin_amdgcn_implicitarg_ptr())[BUFFER];
     unsigned old = __hip_atomic_load(head, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
     while (old + bytes + 8 <= head[1])
         if (__hip_atomic_compare_exchange_strong(head, &old, old + bytes, __ATOMIC_RELAXED, __ATOMIC_RELAXED,

@@ -11,12 +11,22 @@ fn kernels_leave_output_in_a_buffer() {
     if !ready() {
         return;
     }
-    for (arch, engine) in [("gfx906", "compiled"), ("gfx1100", "interpreter")] {
-        let settings = [("ANYWARP_HIP_ARCH", arch), ("ANYWARP_ENGINE", engine), ("ANYWARP_CACHE_DIR", "")];
+    let ways =
+        [("gfx906", "compiled", "5"), ("gfx1100", "interpreter", "5"), ("gfx1100", "interpreter", "4")];
+    for (arch, engine, version) in ways {
+        let settings = [
+            ("ANYWARP_HIP_ARCH", arch),
+            ("ANYWARP_ENGINE", engine),
+            ("ANYWARP_CACHE_DIR", ""),
+            ("VERSION", version),
+        ];
         let Some([told, _]) = output_of_process(NAME, &settings) else {
             let hip = hip();
             let arch = std::env::var("ANYWARP_HIP_ARCH").expect("an architecture");
-            let options = ["--no-gpu-bundle-output", "-mcode-object-version=5", "-mprintf-kind=buffered"];
+            let version = std::env::var("VERSION").expect("a version of code objects");
+            let place = if version == "4" { "-DBUFFER=3" } else { "-DBUFFER=9" };
+            let version = format!("-mcode-object-version={version}");
+            let options = ["--no-gpu-bundle-output", &version, place, "-mprintf-kind=buffered"];
             let (bytes, mut module) = (Object::of("printed.hip", &arch, &options).bytes(), 0);
             assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
             let (value, text, format) = (7i32, c("a text"), c("own format: %3d %g\n"));
