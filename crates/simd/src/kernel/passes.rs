@@ -40,6 +40,11 @@ pub const FIRST: &[Pass] = &[
 /// Passes for the linearised form.
 pub const TOGETHER: &[Pass] = &[
     pass("copies", "removes block parameters that are copies", copies),
+    pass(
+        "diverge",
+        "lets lanes branch by themselves where AMD code branches if any lane has a flag",
+        diverge,
+    ),
     pass("single-latch", "gives each loop a single latch, the block with its back edge", single_latch),
     pass("lcssa", "passes values out of loops as parameters (loop-closed SSA)", lcssa),
     pass("yields", "lets other warps run in loops that wait", yields),
@@ -219,6 +224,12 @@ fn unreachable(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
 
 fn copies(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     tidy::without_copies(func, work.graph(func)?);
+    Ok(())
+}
+
+fn diverge(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    wave::lanes::diverge(func);
+    work.cfg = None;
     Ok(())
 }
 

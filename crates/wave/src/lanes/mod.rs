@@ -10,10 +10,13 @@
 //! - asks whether any lane is left without a mask (`any.rs`).
 
 mod any;
+mod branch;
 mod flags;
 mod halves;
 mod known;
 mod needed;
+
+pub use branch::diverge;
 
 use crate::dominance::postorder;
 use crate::func::{Block, Function, Inst, Value};
