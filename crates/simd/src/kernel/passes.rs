@@ -297,6 +297,8 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         return Ok(());
     }
     let narrow = work.analyses(func)?;
+    // Waves of 64 lanes in which no lane can tell are two warps that run together.
+    let base = if work.spec.whole { work.spec } else { work.spec.of_warps(wave::Width::W32) };
     let most = match work.widen {
         _ if !wide::may_widen(func, &narrow.cfg) => 1,
         Widen::Never => 1,
@@ -304,22 +306,26 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         Widen::Always(most) => most,
     };
     let far = work.far || work.widen != Widen::WhereFar;
-    let across = work.across && most > 1 && wide::may_go_across(func, &narrow.cfg, &work.spec);
+    let across = work.across && most > 1 && wide::may_go_across(func, &narrow.cfg, &base);
     let groups =
         [true, false].into_iter().filter(|&a| across || !a).flat_map(|a| wide::COUNTS.map(|n| (a, n)));
     // Without a prefetch, several rows of one block are not read together: planes and rows are often powers
     // of two apart and fall into the same cache sets.
     for (across, warps) in groups.filter(|&(across, warps)| warps <= most && (across || far)) {
-        let spec = Specialisation { width: Width::warps(warps), across, ..work.spec };
-        if !across && !wide::divides(&work.spec, warps) {
+        let spec = Specialisation { width: Width::warps(warps), across, ..base };
+        if !across && (!wide::divides(&base, warps) || spec.width == work.spec.width) {
             continue;
         }
         let wide = Analyses::of(func, &spec)?;
         let alike = skip::only_skips(func, &wide.cfg, &wide.uniformity);
         let kept = || wide::keeps(&narrow.uniformity, &wide.uniformity);
         if alike && (matches!(work.widen, Widen::Always(_)) || kept()) {
-            work.spec = spec;
-            work.facts = Some(wide);
+            let fewer = spec.warp != work.spec.warp;
+            (work.spec, work.facts) = (spec, Some(wide));
+            if fewer {
+                wide::of_narrow_warps(func);
+                work.facts = None;
+            }
             return Ok(());
         }
     }
