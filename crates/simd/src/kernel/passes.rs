@@ -40,11 +40,7 @@ pub const FIRST: &[Pass] = &[
 /// Passes for the linearised form.
 pub const TOGETHER: &[Pass] = &[
     pass("copies", "removes block parameters that are copies", copies),
-    pass(
-        "diverge",
-        "lets lanes branch by themselves where AMD code branches if any lane has a flag",
-        diverge,
-    ),
+    pass("diverge", "lets lanes branch by themselves where AMD code asks all of them", diverge),
     pass("single-latch", "gives each loop a single latch, the block with its back edge", single_latch),
     pass("lcssa", "passes values out of loops as parameters (loop-closed SSA)", lcssa),
     pass("yields", "lets other warps run in loops that wait", yields),
