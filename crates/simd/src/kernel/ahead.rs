@@ -104,6 +104,8 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker
     if stops || cfg.loops.is_empty() && maker != Maker::Amd {
         let loads = rows(func, uniformity, before_stops(func, cfg).into_iter());
         let few = loads.len() <= ACCESSES;
+        let sums = Sums { func, made: &made };
+        let mut had: Vec<Sum> = Vec::new();
         for (b, at, address) in loads.into_iter().filter(|_| few) {
             let before = types.len();
             let mut walk = Walk::new(func, cfg, &made, Along::Rows, &mut types);
@@ -112,6 +114,12 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity, maker: Maker
             types.truncate(before);
             let mut walk = Walk::new(func, cfg, &made, Along::Blocks, &mut types);
             let Some(Step::By(step @ 1..)) = walk.step(address, DEPTH) else { continue };
+            // From a row that is prefetched the processor's own prefetchers read on.
+            let sum = sums.of(address);
+            if had.iter().any(|h| sums.apart(h, &sum).is_some_and(|n| n.unsigned_abs() < NEAR)) {
+                continue;
+            }
+            had.push(sum);
             let blocks = if stops { BLOCKS } else { (BYTES / step).clamp(1, BLOCKS) };
             let step = walk.constant(step.wrapping_mul(blocks));
             asked.push((b, at, walk.asking(address, step, level)));
@@ -170,6 +178,8 @@ fn rows(
 /// Maximum number of operations followed back from an address or from a counter's next value.
 const DEPTH: usize = 24;
 const NEXT: usize = 6;
+/// The same for the terms of an address, which are visited once for each way to them.
+const TERMS: usize = 8;
 
 /// What counts the rounds between which addresses are compared.
 #[derive(Clone, Copy)]
@@ -255,9 +265,7 @@ impl<'f> Walk<'f> {
 
     /// A constant's signed value.
     fn bits(&self, v: Value) -> Option<i64> {
-        let unused = 128 - self.func.ty(v).bits();
-        let bits = self.made.constant(self.func, v)?;
-        Some(((bits << unused) as i128 >> unused) as i64)
+        self.made.signed(self.func, v)
     }
 
     /// A loop-invariant value as a stride.
@@ -419,6 +427,86 @@ impl<'f> Walk<'f> {
             Op::Sext { .. } | Op::Zext { .. } => self.moved(inst.args[0], now, depth),
             _ => None,
         }
+    }
+}
+
+/// An address as a constant and a sum of other values, each times a constant.
+#[derive(Default)]
+struct Sum {
+    constant: i64,
+    terms: Vec<(Value, i64)>,
+}
+
+/// Compares addresses. Sums of 32 bits are taken not to wrap: a wrong guess changes no result.
+struct Sums<'f> {
+    func: &'f Function,
+    made: &'f Made,
+}
+
+impl Sums<'_> {
+    fn of(&self, address: Value) -> Sum {
+        let mut sum = Sum::default();
+        self.add(&mut sum, address, 1, TERMS);
+        sum
+    }
+
+    /// The distance from one address to another, if it is a constant.
+    fn apart(&self, from: &Sum, to: &Sum) -> Option<i64> {
+        let mut terms = to.terms.clone();
+        from.terms.iter().for_each(|&(v, times)| self.term(&mut terms, v, times.wrapping_neg()));
+        terms.iter().all(|t| t.1 == 0).then(|| to.constant.wrapping_sub(from.constant))
+    }
+
+    fn add(&self, sum: &mut Sum, v: Value, times: i64, depth: usize) {
+        if let Some(n) = self.made.signed(self.func, v) {
+            sum.constant = sum.constant.wrapping_add(n.wrapping_mul(times));
+            return;
+        }
+        let inst = self.made.inst(self.func, v).filter(|_| depth > 0);
+        let constant = |at: usize| inst.and_then(|i| self.made.signed(self.func, i.args[at]));
+        let scaled = inst.and_then(|i| match i.op {
+            Op::Sext { .. } | Op::Zext { .. } | Op::ToGeneric(_) | Op::FromGeneric(_) => Some((0, 1)),
+            Op::Shift(ShiftOp::Shl, _) => constant(1).filter(|n| (0..32).contains(n)).map(|n| (0, 1 << n)),
+            Op::Int(IntOp::Mul, _) => constant(1).map(|n| (0, n)).or_else(|| constant(0).map(|n| (1, n))),
+            _ => None,
+        });
+        match (inst, scaled) {
+            (Some(inst), Some((at, by))) => {
+                self.add(sum, inst.args[at], times.wrapping_mul(by), depth - 1);
+            }
+            (Some(inst), None) if matches!(inst.op, Op::Int(IntOp::Add | IntOp::Sub, _)) => {
+                let second =
+                    if matches!(inst.op, Op::Int(IntOp::Sub, _)) { times.wrapping_neg() } else { times };
+                self.add(sum, inst.args[0], times, depth - 1);
+                self.add(sum, inst.args[1], second, depth - 1);
+            }
+            _ => self.term(&mut sum.terms, v, times),
+        }
+    }
+
+    fn term(&self, terms: &mut Vec<(Value, i64)>, v: Value, times: i64) {
+        match terms.iter_mut().find(|(known, _)| self.same(*known, v, TERMS)) {
+            Some((_, sum)) => *sum = sum.wrapping_add(times),
+            None => terms.push((v, times)),
+        }
+    }
+
+    /// Whether two values are the same, or computed alike from the same.
+    fn same(&self, a: Value, b: Value, depth: usize) -> bool {
+        if a == b {
+            return true;
+        }
+        let [Some(x), Some(y)] = [a, b].map(|v| self.made.inst(self.func, v)) else { return false };
+        let fixed = |op: &Op| match op {
+            Op::Load { mem, .. } => mem.space == Space::Param,
+            op => op.is_pure(),
+        };
+        depth > 0
+            && x.op == y.op
+            && fixed(&x.op)
+            && x.results.iter().position(|r| *r == a) == y.results.iter().position(|r| *r == b)
+            && x.args.len() == y.args.len()
+            && x.args.iter().zip(&y.args).all(|(&a, &b)| self.same(a, b, depth - 1))
     }
 }
 

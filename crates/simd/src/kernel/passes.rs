@@ -40,6 +40,7 @@ pub const FIRST: &[Pass] = &[
 /// Passes for the linearised form.
 pub const TOGETHER: &[Pass] = &[
     pass("copies", "removes block parameters that are copies", copies),
+    pass("diverge", "lets lanes branch by themselves where AMD code asks all of them", diverge),
     pass("single-latch", "gives each loop a single latch, the block with its back edge", single_latch),
     pass("lcssa", "passes values out of loops as parameters (loop-closed SSA)", lcssa),
     pass("yields", "lets other warps run in loops that wait", yields),
@@ -222,6 +223,12 @@ fn copies(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     Ok(())
 }
 
+fn diverge(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    wave::lanes::diverge(func);
+    work.cfg = None;
+    Ok(())
+}
+
 fn single_latch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     tidy::single_latch(func, work.graph(func)?);
     work.cfg = None;
@@ -286,6 +293,8 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         return Ok(());
     }
     let narrow = work.analyses(func)?;
+    // Waves of 64 lanes in which no lane can tell are two warps that run together.
+    let base = if work.spec.whole { work.spec } else { work.spec.of_warps(wave::Width::W32) };
     let most = match work.widen {
         _ if !wide::may_widen(func, &narrow.cfg) => 1,
         Widen::Never => 1,
@@ -293,22 +302,26 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         Widen::Always(most) => most,
     };
     let far = work.far || work.widen != Widen::WhereFar;
-    let across = work.across && most > 1 && wide::may_go_across(func, &narrow.cfg, &work.spec);
+    let across = work.across && most > 1 && wide::may_go_across(func, &narrow.cfg, &base);
     let groups =
         [true, false].into_iter().filter(|&a| across || !a).flat_map(|a| wide::COUNTS.map(|n| (a, n)));
     // Without a prefetch, several rows of one block are not read together: planes and rows are often powers
     // of two apart and fall into the same cache sets.
     for (across, warps) in groups.filter(|&(across, warps)| warps <= most && (across || far)) {
-        let spec = Specialisation { width: Width::warps(warps), across, ..work.spec };
-        if !across && !wide::divides(&work.spec, warps) {
+        let spec = Specialisation { width: Width::warps(warps), across, ..base };
+        if !across && (!wide::divides(&base, warps) || spec.width == work.spec.width) {
             continue;
         }
         let wide = Analyses::of(func, &spec)?;
         let alike = skip::only_skips(func, &wide.cfg, &wide.uniformity);
         let kept = || wide::keeps(&narrow.uniformity, &wide.uniformity);
         if alike && (matches!(work.widen, Widen::Always(_)) || kept()) {
-            work.spec = spec;
-            work.facts = Some(wide);
+            let fewer = spec.warp != work.spec.warp;
+            (work.spec, work.facts) = (spec, Some(wide));
+            if fewer {
+                wide::of_narrow_warps(func);
+                work.facts = None;
+            }
             return Ok(());
         }
     }

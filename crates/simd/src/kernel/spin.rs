@@ -118,6 +118,13 @@ impl Made {
             _ => None,
         }
     }
+
+    /// A constant's signed value.
+    pub(super) fn signed(&self, func: &Function, v: Value) -> Option<i64> {
+        let unused = 128 - func.ty(v).bits();
+        let bits = self.constant(func, v)?;
+        Some(((bits << unused) as i128 >> unused) as i64)
+    }
 }
 
 /// Whether a value is loop-invariant: it depends on no parameter of the loop's blocks and on nothing read in

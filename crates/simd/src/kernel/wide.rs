@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wave::op::{Op, SReg, Space};
-use wave::{Function, Terminator, Ty, Value};
+use wave::{Function, Inst, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 use super::specialisation::Specialisation;
@@ -92,6 +92,26 @@ pub fn may_go_across(func: &Function, cfg: &Cfg, spec: &Specialisation) -> bool 
 pub fn divides(spec: &Specialisation, warps: u16) -> bool {
     let one = spec.warp == wave::Width::W32;
     one && spec.threads().is_multiple_of(Width::warps(warps).lanes() as u32)
+}
+
+/// Makes code of waves of 64 lanes code of warps of 32, if no lane can tell: only the type of masks differs,
+/// which votes of [`skip::is_any`] name.
+pub fn of_narrow_warps(func: &mut Function) {
+    func.width = wave::Width::W32;
+    for b in 0..func.blocks.len() {
+        let mut insts = Vec::new();
+        for mut inst in std::mem::take(&mut func.blocks[b].insts) {
+            if skip::is_any(&inst.op) {
+                let members = func.new_value(func.width.mask());
+                let op = Op::Const { ty: func.width.mask(), bits: 0 };
+                let results = [members].into_iter().collect();
+                insts.push(Inst { op, args: Default::default(), results, loc: inst.loc });
+                inst.args[1] = members;
+            }
+            insts.push(inst);
+        }
+        func.blocks[b].insts = insts;
+    }
 }
 
 /// Whether what is uniform in each warp stays so in all: no branch and no loop diverges that did not.

@@ -8,12 +8,17 @@
 //! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
 //! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`),
 //! - asks whether any lane is left without a mask (`any.rs`).
+//!
+//! Another pass turns branches on such questions into branches of the lanes (`branch.rs`).
 
 mod any;
+mod branch;
 mod flags;
 mod halves;
 mod known;
 mod needed;
+
+pub use branch::diverge;
 
 use crate::dominance::postorder;
 use crate::func::{Block, Function, Inst, Value};

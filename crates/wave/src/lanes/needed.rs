@@ -17,8 +17,7 @@ use crate::types::Ty;
 /// Drops what decides nothing.
 pub(super) fn narrow(func: &mut Function) {
     let order = order(func);
-    let mut pass = Pass { known: Known::new(func, &order), needed: vec![None; func.values.len()] };
-    pass.need(func, &order);
+    let mut pass = Pass::of(func, &order);
     pass.forward(func, &order);
     let mut stands = vec![None; func.values.len()];
     for &b in &order {
@@ -75,13 +74,20 @@ struct Roles {
     alone: bool,
 }
 
-struct Pass {
-    known: Known,
+/// Which lanes read the values of a function.
+pub(super) struct Pass {
+    pub known: Known,
     /// By value: what holds in the lanes that read it; `None` if no lane does.
-    needed: Vec<Literals>,
+    pub needed: Vec<Literals>,
 }
 
 impl Pass {
+    pub fn of(func: &Function, order: &[Block]) -> Pass {
+        let mut pass = Pass { known: Known::new(func, order), needed: vec![None; func.values.len()] };
+        pass.need(func, order);
+        pass
+    }
+
     /// Notes that a value is read in the lanes in which these literals hold.
     fn read(&mut self, v: Value, those: &Literals, changed: &mut bool) {
         let met = meet(&self.needed[v.index()], those);
