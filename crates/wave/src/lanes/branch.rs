@@ -114,7 +114,7 @@ impl Skips {
     fn acts_for(&mut self, inst: &Inst, b: Block, flag: Value) -> bool {
         let guarded = match inst.op {
             ref op if op.is_pure() => return true,
-            Op::Load { .. } | Op::Prefetch(_) | Op::Fence { .. } => return true,
+            Op::Load { .. } | Op::Prefetch(..) | Op::Fence { .. } => return true,
             ref op if is_any(op) => Some(inst.args[0]),
             _ => inst.guard().map(|(guard, _)| guard),
         };
