@@ -373,3 +373,36 @@ pub(crate) fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> 
         if fractions { mix(class, &[(256, raw)]) } else { class.read(raw) }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_mixed_but_not_as_amd_reads_them() {
+        let texels = [10u8, 20];
+        let of = |rounds| {
+            let plane =
+                Plane { base: texels.as_ptr() as u64, width: 2, height: 1, depth: 1, ..Plane::default() };
+            let sampler = Sampler { linear: true, integers: true, rounds, ..Sampler::default() };
+            let descriptor = Descriptor {
+                surface: false,
+                format: Format::plain(Channel::Unsigned, 1, 1),
+                sampler,
+                levels: vec![plane],
+                extent: [2, 1, 0],
+                layers: 1,
+                layered: false,
+                cube: false,
+                borrowed: false,
+                mapped: None,
+                keep: Vec::new(),
+            };
+            let access = Access { geometry: Geometry::D2, ..Access::default() };
+            let at = |x: f32| Point { words: [x.to_bits(), 0.5f32.to_bits(), 0], ..Point::default() };
+            [1.0, 1.25, 1.5].map(|x| fetch(access, &descriptor, &at(x))[0])
+        };
+        assert_eq!(of(false), [15, 18, 20]);
+        assert_eq!(of(true), [20, 20, 20]);
+    }
+}

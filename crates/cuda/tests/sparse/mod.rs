@@ -624,7 +624,7 @@ fn packed_video_formats_have_tiles() {
             let flags = VIDEO | SPARSE | if layers > 0 { LAYERED } else { 0 };
             let mut description = [512u64, 256, layers, 0xa5 | 4 << 32, flags];
             let array = cuda.made("cuArray3DCreate_v2", &[at(&mut description)]);
-            let memory = pool(cuda, 1 << 20);
+            let memory = pool(cuda, 2 << 20);
             for layer in 0..layers.max(1) as u32 {
                 let part = Part::Level { level: 0, layer, offset: [0; 3], extent: [512, 256, 1] };
                 assert_eq!(remap(cuda, mapping(0, array, part, Some((memory, 0)))), OK);

@@ -162,10 +162,10 @@ impl Placement {
     ) -> Result<Vec<Placement>> {
         let mut all: Vec<Placement> = Vec::new();
         for (plane, format) in planes {
-            let alone = Of::Plane { in_tail: true };
             let first = match all.first() {
                 Some(first) => first,
-                None => &Placement::new(plane, format, 1, alone)?,
+                // Whether it has tiles does not depend on where they are.
+                None => &Placement::new(plane, format, 1, Of::Plane { in_tail: true })?,
             };
             let in_tail = first.sparse.is_some_and(|sparse| sparse.single_tail);
             all.push(Placement::new(plane, format, 1, Of::Plane { in_tail })?);
@@ -232,18 +232,18 @@ impl Placement {
             .map(|(index, level)| {
                 let (row, rows, depth) = shape.packed(level, stored);
                 let blocks = Blocks::new(index, row, rows);
-                (level, if apart { blocks.joined(width * element) } else { blocks }, depth)
+                let blocks = if apart { blocks.joined(width * element) } else { blocks };
+                (Placed { row, ..shape.stored(level, blocks) }, blocks.bytes() * depth)
             })
             .collect();
-        let tail: u64 = small.iter().map(|(_, blocks, depth)| blocks.bytes() * depth).sum();
+        let tail: u64 = small.iter().map(|(_, bytes)| bytes).sum();
         let tail = if apart || !single { tail.next_multiple_of(TILE) } else { tail };
         let tail_size = if single { (tail * layers).next_multiple_of(TILE) } else { tail };
         let (tails, mut inside) = (size, 0);
-        for (level, blocks, depth) in small {
-            let at = shape.stored(level, blocks);
+        for (at, bytes) in small {
             let slice = if layered { tail } else { at.slice };
             placed.push(Placed { offset: tails + inside, slice, ..at });
-            inside += blocks.bytes() * depth;
+            inside += bytes;
         }
         size += if single { tail_size } else { tail_size * layers };
         let regular = large.len() as u32;
