@@ -35,7 +35,10 @@ pub const SLICE: usize = 4;
 pub fn mix(class: Class, taps: &[(u32, u32)]) -> u32 {
     let sum = |value: fn(u32) -> i64| taps.iter().map(|&(w, raw)| i64::from(w) * value(raw)).sum::<i64>();
     match class {
-        Class::Bits => taps.iter().find(|t| t.0 != 0).map_or(0, |t| t.1),
+        Class::Integer => ((sum(|raw| i64::from(raw as i32)) + 128) >> 8) as u32,
+        // Rounded down, unlike shorter ones.
+        Class::Unsigned => (sum(i64::from) >> 8) as u32,
+        Class::Signed => (sum(|raw| i64::from(raw as i32)) >> 8) as u32,
         Class::Unorm2 => unorm(sum(|raw| exact_or(raw, |v| v * 0x5555))),
         Class::Unorm8 => unorm(sum(|raw| i64::from(raw) * 257)),
         Class::Unorm10 => unorm(sum(|raw| exact_or(raw, |v| v << 6 | v >> 4))),
@@ -237,6 +240,18 @@ mod tests {
         // The precision of f16: 11 bits.
         let halves = [(255, u32::from(float_to_half(1.0f32.to_bits()))), (1, 0x4000)];
         assert_eq!(f32::from_bits(mix(Class::Half, &halves)), 1.0 + 4.0 / 1024.0);
+    }
+
+    /// As an H200 computed them (`planarread` in `tests/probe`, and texels of 32 bits).
+    #[test]
+    fn integers_are_rounded_and_words_are_rounded_down() {
+        assert_eq!(mix(Class::Integer, &[(128, 1), (128, 2)]), 2);
+        assert_eq!(mix(Class::Integer, &[(128, -1i32 as u32), (128, -2i32 as u32)]), -1i32 as u32);
+        assert_eq!(mix(Class::Integer, &[(256, 0xffff)]), 0xffff);
+        let words = [(101, 1265993181u32), (57, 1378737797), (62, 2316363613), (36, 342546334)];
+        assert_eq!(mix(Class::Unsigned, &words), 0x5460b2b6);
+        assert_eq!(mix(Class::Signed, &words), 0x1660b2b6);
+        assert_eq!(mix(Class::Signed, &[(255, 0), (1, -1i32 as u32)]), -1i32 as u32);
     }
 
     #[test]

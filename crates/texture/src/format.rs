@@ -5,8 +5,12 @@ use crate::descriptor::{Channel, Code, Format, Sampler};
 /// How a channel of a texel is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The raw bits; never interpolated.
-    Bits,
+    /// Integers of 8 or 16 bits, extended to 32.
+    Integer,
+    /// Unsigned integers of 32 bits.
+    Unsigned,
+    /// Signed integers of 32 bits.
+    Signed,
     /// Unsigned, in units of 1/3.
     Unorm2,
     /// Unsigned, in units of 1/255.
@@ -38,8 +42,9 @@ impl Class {
         match (format.channel, format.bytes) {
             (Channel::Float, 2) => Class::Half,
             (Channel::Float, _) => Class::Float,
-            (_, 4..) => Class::Bits,
-            _ if sampler.integers && !norm => Class::Bits,
+            (Channel::Signed, 4..) => Class::Signed,
+            (_, 4..) => Class::Unsigned,
+            _ if sampler.integers && !norm => Class::Integer,
             (Channel::Unsigned | Channel::Unorm, 1) if (sampler.srgb || format.srgb) && colour => Class::Srgb,
             (Channel::Unsigned | Channel::Unorm, 1) => Class::Unorm8,
             (Channel::Unsigned | Channel::Unorm, _) => Class::Unorm16,
@@ -48,10 +53,15 @@ impl Class {
         }
     }
 
+    /// Whether results are integers.
+    pub fn is_integer(self) -> bool {
+        matches!(self, Class::Integer | Class::Unsigned | Class::Signed)
+    }
+
     /// The result bits for the channel of a single texel.
     pub fn read(self, raw: u32) -> u32 {
         match self {
-            Class::Bits | Class::Float => raw,
+            Class::Integer | Class::Unsigned | Class::Signed | Class::Float => raw,
             Class::Unorm2 if raw & EXACT != 0 => ((raw & !EXACT) as f32 / 65535.0).to_bits(),
             Class::Unorm2 => (raw as f32 / 3.0).to_bits(),
             Class::Unorm8 => (raw as f32 / 255.0).to_bits(),

@@ -68,8 +68,7 @@ pub fn run(access: Access, descriptor: &Descriptor, mask: u32, args: &[Lanes], r
 
 /// Whether a channel is read as a float.
 fn is_float(descriptor: &Descriptor) -> bool {
-    Class::of(descriptor.format, &sampler_of(descriptor), 0) != Class::Bits
-        || descriptor.format.channel == Channel::Float
+    !Class::of(descriptor.format, &sampler_of(descriptor), 0).is_integer()
 }
 
 /// How an object is read: a surface's integers are integers.

@@ -44,7 +44,7 @@ impl Reference {
         let mut value = self.value;
         // References have the texels' range.
         match class {
-            Class::Float | Class::Half | Class::Bits => {}
+            Class::Float | Class::Half | Class::Integer | Class::Unsigned | Class::Signed => {}
             Class::Snorm8 | Class::Snorm16 => value = value.clamp(-1.0, 1.0),
             _ => value = value.clamp(0.0, 1.0),
         }
@@ -255,7 +255,7 @@ fn border(format: Format, class: Class, sampler: &Sampler, channel: usize, mixed
     let signed_fraction = |most: f32| (colour.clamp(-1.0, 1.0) * most + 0.5).floor() as i32 as u32;
     match class {
         // The float's bits that the channel has room for.
-        Class::Bits => match (format.bytes, format.channel) {
+        Class::Integer | Class::Unsigned | Class::Signed => match (format.bytes, format.channel) {
             (1, Channel::Signed) => colour.to_bits() as i8 as u32,
             (1, _) => colour.to_bits() & 0xff,
             (2, Channel::Signed) => colour.to_bits() as i16 as u32,
@@ -289,8 +289,10 @@ pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [
     };
     let format = descriptor.format;
     let sampler = &descriptor.sampler;
-    // Integers are never interpolated.
-    let linear = sampler.linear && !access.integers && Class::of(format, sampler, 0) != Class::Bits;
+    // AMD's texture units do not interpolate integers.
+    let whole = sampler.rounds && Class::of(format, sampler, 0).is_integer();
+    let mixes = !access.integers && !whole;
+    let linear = sampler.linear && mixes;
     // One-dimensional arrays have no access by integer coordinates.
     let numberless = access.integers && access.geometry == Geometry::D1 && !descriptor.borrowed;
     if numberless || point.outside {
@@ -300,8 +302,7 @@ pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [
     let mut texels = [(0u32, None::<[u32; 4]>); 16];
     let (mut end, mut weighty, mut only) = (0, 0, 0);
     // Filtering affects texels even with nothing to interpolate.
-    let levels_mix = sampler.linear_levels && !access.integers && descriptor.levels.len() > 1;
-    let filters = linear || (levels_mix && Class::of(format, sampler, 0) != Class::Bits);
+    let filters = linear || (sampler.linear_levels && mixes && descriptor.levels.len() > 1);
     for (step, share) in [256 - fraction, fraction].into_iter().enumerate() {
         let Some(plane) = descriptor.levels.get(first + step).filter(|_| share != 0) else { continue };
         let Some([x, y, z]) = taps(access, descriptor, plane, point, linear) else { return nothing(format) };
@@ -309,8 +310,10 @@ pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [
             if weight != 0 {
                 let place = [x.texels[corner & 1], y.texels[corner >> 1 & 1], z.texels[corner >> 2]];
                 texels[end + corner] = (weight, at(descriptor, plane, point, place));
+                if weighty == 0 {
+                    only = end + corner;
+                }
                 weighty += 1;
-                only = end + corner;
             }
         }
         end += 8;
@@ -333,7 +336,7 @@ pub(crate) fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [
             *value = mix(Class::Float, &taps[..end]);
             continue;
         }
-        *value = if weighty == 1 && !filters {
+        *value = if (weighty == 1 || whole) && !filters {
             class.read(raw(&texels[only]))
         } else {
             let mut taps = [(0, 0); 16];
@@ -357,7 +360,7 @@ pub(crate) fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> 
         return [absent(descriptor.format, channel); 4];
     }
     // Fractions pass through the filter's 16 bits.
-    let fractions = !matches!(class, Class::Bits | Class::Float | Class::Half | Class::Srgb);
+    let fractions = !class.is_integer() && !matches!(class, Class::Float | Class::Half | Class::Srgb);
     // Counter-clockwise from the lower left.
     [[0, 1], [1, 1], [1, 0], [0, 0]].map(|[right, down]: [usize; 2]| {
         let place = [x.texels[right], y.texels[down], 0];
@@ -369,4 +372,37 @@ pub(crate) fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> 
         }
         if fractions { mix(class, &[(256, raw)]) } else { class.read(raw) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_mixed_but_not_as_amd_reads_them() {
+        let texels = [10u8, 20];
+        let of = |rounds| {
+            let plane =
+                Plane { base: texels.as_ptr() as u64, width: 2, height: 1, depth: 1, ..Plane::default() };
+            let sampler = Sampler { linear: true, integers: true, rounds, ..Sampler::default() };
+            let descriptor = Descriptor {
+                surface: false,
+                format: Format::plain(Channel::Unsigned, 1, 1),
+                sampler,
+                levels: vec![plane],
+                extent: [2, 1, 0],
+                layers: 1,
+                layered: false,
+                cube: false,
+                borrowed: false,
+                mapped: None,
+                keep: Vec::new(),
+            };
+            let access = Access { geometry: Geometry::D2, ..Access::default() };
+            let at = |x: f32| Point { words: [x.to_bits(), 0.5f32.to_bits(), 0], ..Point::default() };
+            [1.0, 1.25, 1.5].map(|x| fetch(access, &descriptor, &at(x))[0])
+        };
+        assert_eq!(of(false), [15, 18, 20]);
+        assert_eq!(of(true), [20, 20, 20]);
+    }
 }

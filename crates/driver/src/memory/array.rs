@@ -181,6 +181,8 @@ pub struct Array {
     /// Bytes from row to row and from slice to slice; of tiles.
     pitch: [u64; 2],
     tile: Option<Tile>,
+    /// Bytes of a row that have memory (`planar::stored_bytes`).
+    row: u64,
     memory: Memory,
     context: u64,
     device: u32,
@@ -227,8 +229,8 @@ impl Array {
         let (extent, block) = packed(&descriptor, format);
         let pitch = [extent[0], extent[0] * extent[1]];
         let (context, device, planes) = (context.id(), context.device.ordinal, Vec::new());
-        let (tile, role) = (None, Role::Whole);
-        Array { descriptor, base, extent, pitch, tile, memory, context, device, block, planes, role }
+        let (tile, row, role) = (None, extent[0], Role::Whole);
+        Array { descriptor, base, extent, pitch, tile, row, memory, context, device, block, planes, role }
     }
 
     /// An array of one level and one plane.
@@ -266,8 +268,7 @@ impl Array {
         let each = || planes.iter().zip(&formats);
         let part = Role::Plane(whole.format);
         let (made, region) = if whole.is_mapped_later() {
-            let placements = each().map(|(plane, format)| Placement::new(plane, *format, 1, Of::Plane));
-            let placements = placements.collect::<Result<Vec<_>>>()?;
+            let placements = Placement::planes(each().map(|(plane, format)| (plane, *format)))?;
             let regions = Region::of_planes(&placements)?;
             let all = match role {
                 Role::Level => Placement::of_mipmap(&placements),
@@ -289,6 +290,7 @@ impl Array {
             extent: [0; 3],
             pitch: [0; 2],
             tile: None,
+            row: 0,
             memory: Memory::Planes(region.clone()),
             context: context.id(),
             device: context.device.ordinal,
@@ -311,7 +313,7 @@ impl Array {
             let (memory, base) = (Memory::Sparse(region.clone()), region.base() + offset + placed.offset);
             let mut array = Array::at(context, whole.level(level), format, base, memory);
             array.pitch = [placed.pitch, placed.slice];
-            (array.tile, array.role) = (placed.tile, role);
+            (array.tile, array.row, array.role) = (placed.tile, placed.row, role);
             Arc::new(array)
         });
         made.collect()
@@ -329,10 +331,10 @@ impl Array {
         }
     }
 
-    /// Whether textures of it can return integers.
-    pub(crate) fn reads_integers(&self) -> bool {
+    /// Whether it can have textures.
+    pub(crate) fn has_textures(&self) -> bool {
         match self.role {
-            Role::Plane(format) => planar::reads_integers(format),
+            Role::Plane(format) => planar::has_textures(format),
             Role::Whole | Role::Level => true,
         }
     }
@@ -371,16 +373,17 @@ impl Array {
         let place = [(x / element) as u32, row as u32, slice as u32];
         let address = self.plane().address(element, place) + x % element;
         let Some(mapped) = self.mapped() else { return (address, self.extent[0] - x, true) };
+        if x >= self.row {
+            return (address, self.extent[0] - x, false);
+        }
         let left = match self.tile {
             Some(tile) => {
                 let width = element << tile.shift[0];
                 width - x % width
             }
-            // A row can be longer than its memory (`planar::stored_bytes`).
-            None if x >= self.pitch[0] => return (address, self.extent[0] - x, false),
-            None => (TILE - (address - mapped.base()) % TILE).min(self.pitch[0] - x),
+            None => TILE - (address - mapped.base()) % TILE,
         };
-        (address, left, mapped.contains(address))
+        (address, left.min(self.row - x), mapped.contains(address))
     }
 
     fn blocks_per_row(&self) -> u64 {

@@ -40,14 +40,14 @@ const PLANAR: &[(u32, &[Plane])] = &[
 const PACKED: &[(u32, u32, u8)] =
     &[(YUY2, 4, 1), (0xa6, 2, 2), (0xa7, 2, 2), (0xa8, 4, 1), (0xa9, 1, 4), (0xb1, 4, 2)];
 
-/// Bytes of an element in memory, if they are fewer than copies count: an H200 accepts rows of four bytes for
-/// each pixel of YUY2, and has two for it.
+/// Bytes of an element in memory, if they are fewer than copies and tiles count: an H200 accepts rows of four
+/// bytes for each pixel of YUY2, and has two for it.
 pub(super) fn stored_bytes(format: u32) -> Option<u64> {
     (format == YUY2).then_some(2)
 }
 
-/// Whether textures of the planes of a format can return integers: not those of NV12, as on an H200.
-pub(super) fn reads_integers(format: u32) -> bool {
+/// Whether the planes of a format can have textures: not those of NV12, as on an H200.
+pub(super) fn has_textures(format: u32) -> bool {
     format != NV12
 }
 

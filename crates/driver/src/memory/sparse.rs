@@ -2,8 +2,9 @@
 //!
 //! Such an array is a range of addresses ([`SparseMemory`]) without memory of its own. Mapping replaces the
 //! pages of a part by those of a memory file. The other pages are private and never written, so they read as
-//! 0; copies and surfaces drop writes to them ([`Mapped`]). Tiles, mip tails and required sizes are those
-//! that an H200 reports (`sparse.*`, `sparsemip.*` and `planar….*` in `tests/probe`).
+//! 0; copies and surfaces drop writes to them ([`Mapped`]). Tiles, mip tails, required sizes and the layout
+//! of memory in two dimensions are an H200's (`sparse.*`, `sparsemip.*`, `planar….*` and `packedof.*` in
+//! `tests/probe`).
 //!
 //! The planes of an array lie one after another in its range. As on an H200, parts of every plane are counted
 //! from the beginning of the range: mapping a part of the second plane gives the first one memory.
@@ -57,8 +58,12 @@ pub(super) struct Placed {
     pub pitch: u64,
     /// Bytes from slice to slice or layer to layer, or from one slice of tiles to the next.
     pub slice: u64,
-    /// Its tiles, or the blocks of a plane; `None` for rows.
+    /// Its tiles or blocks; `None` for rows.
     pub tile: Option<Tile>,
+    /// Bytes of a row that have memory.
+    pub row: u64,
+    /// Bytes from layer to layer as mappings count them.
+    apart: u64,
     /// Elements in each dimension; the third is 1 for arrays of layers.
     extent: [u64; 3],
 }
@@ -71,7 +76,10 @@ pub(super) enum Of {
     /// A mipmap.
     Mipmap,
     /// A plane of an array of several.
-    Plane,
+    Plane {
+        /// Whether the first plane is smaller than a tile. The planes are then mapped together, as mip tail.
+        in_tail: bool,
+    },
 }
 
 /// The layout of all levels, and how the program maps them.
@@ -84,10 +92,13 @@ pub(super) struct Placement {
     tails: u64,
     layers: u64,
     size: u64,
+    /// The end of the last tile that can be mapped. It can lie beyond the end of a plane, whose last tiles
+    /// are not complete.
+    reach: u64,
 }
 
 /// A level of one layer as the hardware stores it: in blocks of 64 bytes by 1, 2, 4, 8 or 16 groups of 8
-/// rows, the smallest that hold the level's rows.
+/// rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocks {
     across: u64,
@@ -97,14 +108,19 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(row: u64, rows: u64) -> Blocks {
-        let height = GROUP * rows.div_ceil(GROUP).next_power_of_two().min(MOST_GROUPS);
+    /// The blocks are as high as the level, or half as high if the first level has less than two thirds of
+    /// such a block's rows.
+    fn new(level: usize, row: u64, rows: u64) -> Blocks {
+        let mut height = GROUP * rows.div_ceil(GROUP).next_power_of_two().min(MOST_GROUPS);
+        if level == 0 && rows + rows / 2 < height {
+            height = (height / 2).max(GROUP);
+        }
         Blocks { across: row.div_ceil(COLUMN), down: rows.div_ceil(height), height }
     }
 
-    /// As in a mip tail, where blocks are also joined across: 1, 2, 4 … of them, the fewest that hold the
-    /// level, up to the width of a tile.
-    fn in_tail(self, tile_row: u64) -> Blocks {
+    /// As in the mip tail of a plane after planes that have none: blocks are also joined across, 1, 2, 4 … of
+    /// them, the fewest that hold the level, up to the width of a tile.
+    fn joined(self, tile_row: u64) -> Blocks {
         let joined = self.across.next_power_of_two().min((tile_row / COLUMN).max(1));
         Blocks { across: self.across.next_multiple_of(joined), ..self }
     }
@@ -132,31 +148,56 @@ impl Placement {
     pub(super) fn new(whole: &Descriptor, format: Format, count: u32, of: Of) -> Result<Placement> {
         let levels: Vec<Descriptor> = (0..count).map(|level| whole.level(level)).collect();
         match whole.flags & flag::SPARSE {
-            0 => Ok(Placement::of_rows(whole, format, &levels)),
+            0 => Ok(Placement::of_blocks(whole, format, &levels)),
             _ => Placement::of_tiles(whole, format, &levels, of),
         }
     }
 
+    /// The layouts of the planes of an array.
+    ///
+    /// # Errors
+    /// As for [`Placement::new`].
+    pub(super) fn planes<'a>(
+        planes: impl Iterator<Item = (&'a Descriptor, Format)>,
+    ) -> Result<Vec<Placement>> {
+        let mut all: Vec<Placement> = Vec::new();
+        for (plane, format) in planes {
+            let first = match all.first() {
+                Some(first) => first,
+                // Whether it has tiles does not depend on where they are.
+                None => &Placement::new(plane, format, 1, Of::Plane { in_tail: true })?,
+            };
+            let in_tail = first.sparse.is_some_and(|sparse| sparse.single_tail);
+            all.push(Placement::new(plane, format, 1, Of::Plane { in_tail })?);
+        }
+        Ok(all)
+    }
+
     /// Levels that are mapped as a whole.
-    fn of_rows(whole: &Descriptor, format: Format, levels: &[Descriptor]) -> Placement {
+    fn of_blocks(whole: &Descriptor, format: Format, levels: &[Descriptor]) -> Placement {
         let shape = Shape::new(whole, format);
         let stored = planar::stored_bytes(whole.format).unwrap_or(shape.element);
         let mut size = 0;
-        let placed = levels.iter().map(|level| {
-            let (row, rows, depth) = shape.packed(level, stored);
+        let placed = levels.iter().enumerate().map(|(index, level)| {
+            let (row, rows, depth) = shape.packed(level, shape.element);
+            let memory = Blocks::new(index, shape.packed(level, stored).0, rows).bytes();
             let offset = size;
-            size += Blocks::new(row, rows).bytes() * depth * shape.layers;
-            Placed { offset, pitch: row, slice: row * rows, tile: None, extent: shape.extent(level) }
+            size += memory * depth * shape.layers;
+            let placed = shape.stored(level, Blocks::new(index, row, rows));
+            // Rows may be longer than their memory (`planar::stored_bytes`), but each layer has its own.
+            let slice = if shape.layered { memory } else { placed.slice };
+            Placed { offset, slice, ..placed }
         });
         let levels = placed.collect();
         let size = size.next_multiple_of(TILE);
-        Placement { levels, sparse: None, tails: 0, layers: shape.layers, size }
+        Placement { levels, sparse: None, tails: 0, layers: shape.layers, size, reach: size }
     }
 
     /// Levels that are mapped tile by tile.
     fn of_tiles(whole: &Descriptor, format: Format, levels: &[Descriptor], of: Of) -> Result<Placement> {
         let shape = Shape::new(whole, format);
         let Shape { element, side, layered, layers } = shape;
+        let stored = planar::stored_bytes(whole.format).unwrap_or(element);
         let shapes = if whole.depth == 0 || layered { FLAT } else { VOLUME };
         let log = element.ilog2() as usize;
         let shift = *shapes.get(log).filter(|_| element.is_power_of_two()).ok_or(Error::NotSupported)?;
@@ -164,50 +205,45 @@ impl Placement {
         let tile = [width * side, height * side, depth];
         let fits = |level: &&Descriptor| shape.extent(level).iter().zip(tile).all(|(n, tile)| *n >= tile);
         let (large, small) = levels.split_at(levels.iter().take_while(fits).count());
-        let (mut size, mut placed) = (0, Vec::new());
+        let (mut size, mut reach, mut placed) = (0, 0, Vec::new());
         for level in large {
             let extent = shape.extent(level);
             let [across, down, deep] = [0, 1, 2].map(|axis| extent[axis].div_ceil(tile[axis]));
-            let mut at = Placed {
-                offset: size,
-                pitch: across * TILE,
-                slice: across * down * TILE,
-                tile: Some(Tile { shift }),
-                extent,
-            };
-            if of == Of::Plane {
+            let (row, rows, _) = shape.packed(level, stored);
+            let in_row = row.div_ceil(width * element);
+            let slice = in_row * down * TILE;
+            let (pitch, tile) = (in_row * TILE, Some(Tile { shift }));
+            let mut at = Placed { offset: size, pitch, slice, tile, row, apart: slice, extent };
+            if let Of::Plane { in_tail } = of {
                 // The hardware stores blocks as high as a tile, but does not complete the last tiles.
-                let (row, rows, _) = shape.packed(level, element);
                 let blocks = Blocks { across: row.div_ceil(COLUMN), down: rows.div_ceil(height), height };
-                let slice = blocks.bytes().next_multiple_of(TILE);
-                at = Placed { pitch: blocks.pitch(), slice, tile: Some(blocks.tile(element)), ..at };
+                at = Placed { offset: size, ..shape.stored(level, blocks) };
+                at.apart = if in_tail { at.slice } else { at.slice.next_multiple_of(TILE) };
+                reach = size + (layers - 1) * at.apart + across * down * TILE;
             }
-            size += at.slice * deep * layers;
+            size += (at.apart * deep * layers).next_multiple_of(TILE);
             placed.push(at);
         }
         // The tails of the layers, one after another.
         let single = large.is_empty();
-        let small: Vec<_> = small
-            .iter()
-            .map(|level| {
-                let (row, rows, depth) = shape.packed(level, element);
-                (shape.extent(level), row, rows, depth, Blocks::new(row, rows).in_tail(width * element))
+        let apart = of == Of::Plane { in_tail: false };
+        let small: Vec<_> = (large.len()..)
+            .zip(small)
+            .map(|(index, level)| {
+                let (row, rows, depth) = shape.packed(level, stored);
+                let blocks = Blocks::new(index, row, rows);
+                let blocks = if apart { blocks.joined(width * element) } else { blocks };
+                (Placed { row, ..shape.stored(level, blocks) }, blocks.bytes() * depth)
             })
             .collect();
-        let tail: u64 = small.iter().map(|(.., depth, blocks)| blocks.bytes() * depth).sum();
-        let tail_size = if single { tail * layers } else { tail }.next_multiple_of(TILE);
+        let tail: u64 = small.iter().map(|(_, bytes)| bytes).sum();
+        let tail = if apart || !single { tail.next_multiple_of(TILE) } else { tail };
+        let tail_size = if single { (tail * layers).next_multiple_of(TILE) } else { tail };
         let (tails, mut inside) = (size, 0);
-        for (extent, row, rows, depth, blocks) in small {
-            let stored = of == Of::Plane;
-            let pitch = if stored { blocks.pitch() } else { row };
-            let slice = match (layered, single) {
-                (false, _) => row * rows,
-                (true, true) => tail,
-                (true, false) => tail_size,
-            };
-            let tile = stored.then(|| blocks.tile(element));
-            placed.push(Placed { offset: tails + inside, pitch, slice, tile, extent });
-            inside += blocks.bytes() * depth;
+        for (at, bytes) in small {
+            let slice = if layered { tail } else { at.slice };
+            placed.push(Placed { offset: tails + inside, slice, ..at });
+            inside += bytes;
         }
         size += if single { tail_size } else { tail_size * layers };
         let regular = large.len() as u32;
@@ -217,18 +253,18 @@ impl Placement {
             tail_size,
             single_tail: single,
         };
-        Ok(Placement { levels: placed, sparse: Some(properties), tails, layers, size })
+        let (sparse, reach) = (Some(properties), reach.max(size));
+        Ok(Placement { levels: placed, sparse, tails, layers, size, reach })
     }
 
-    /// How the program maps all planes of an array: as the first one, but all mip tails together if the first
-    /// plane has one, and all planes if the mapping is deferred.
+    /// How the program maps all planes of an array: as the first one, but all planes together if the first
+    /// is a mip tail or the mapping is deferred.
     pub(super) fn of_planes(planes: &[Placement]) -> Option<Placement> {
         let mut whole = planes.first()?.clone();
-        let tails: u64 = planes.iter().filter_map(|plane| plane.sparse).map(|sparse| sparse.tail_size).sum();
-        if let Some(sparse) = whole.sparse.as_mut().filter(|sparse| sparse.single_tail) {
-            sparse.tail_size = tails;
-        }
         whole.size = planes.iter().map(|plane| plane.size).sum();
+        if let Some(sparse) = whole.sparse.as_mut().filter(|sparse| sparse.single_tail) {
+            sparse.tail_size = whole.size;
+        }
         Some(whole)
     }
 
@@ -244,17 +280,6 @@ impl Placement {
     /// Where the next plane begins.
     pub(super) fn size(&self) -> u64 {
         self.size
-    }
-
-    /// The end of the last tile that can be mapped. It can lie beyond the end of a plane, whose last tiles
-    /// are not complete.
-    fn end(&self) -> u64 {
-        let Some(sparse) = self.sparse else { return self.size };
-        let ends = self.levels.iter().filter(|level| level.offset < self.tails).map(|level| {
-            let tiles = level.tiles(&sparse).iter().product::<u64>();
-            level.offset + (self.layers - 1) * level.slice + tiles * TILE
-        });
-        ends.max().unwrap_or(0).max(self.size)
     }
 }
 
@@ -289,6 +314,17 @@ impl Shape {
         (width.div_ceil(self.side) * element, height.div_ceil(self.side), depth)
     }
 
+    /// A level of blocks at the beginning of the array; of rows if it has slices, whose layout on the
+    /// hardware is unknown.
+    fn stored(&self, level: &Descriptor, blocks: Blocks) -> Placed {
+        let (row, rows, depth) = self.packed(level, self.element);
+        let (pitch, slice, tile) = match depth {
+            1 => (blocks.pitch(), blocks.bytes(), Some(blocks.tile(self.element))),
+            _ => (row, row * rows, None),
+        };
+        Placed { offset: 0, pitch, slice, tile, row, apart: slice, extent: self.extent(level) }
+    }
+
     fn extent(&self, level: &Descriptor) -> [u64; 3] {
         [level.width, level.height.max(1), if self.layered { 1 } else { level.depth.max(1) }]
     }
@@ -319,7 +355,7 @@ pub enum Part {
     },
 }
 
-/// Tiles that follow one another: the first, and their number.
+/// Tiles that follow one another: the offset of the first, and their number.
 type Run = (u64, u64);
 
 /// A range of addresses, and what is mapped there.
@@ -350,7 +386,7 @@ impl SparseMemory {
     /// A range for all of these layouts, one after another.
     fn new(placements: &[Placement]) -> Result<Arc<SparseMemory>> {
         let all: u64 = placements.iter().map(Placement::size).sum();
-        let size = placements.iter().map(Placement::end).fold(all, u64::max);
+        let size = placements.iter().map(|placement| placement.reach).fold(all, u64::max);
         if size == 0 || size > MOST {
             return Err(Error::OutOfMemory);
         }
@@ -358,10 +394,6 @@ impl SparseMemory {
         let base = unsafe { zeros(None, size) }.ok_or(Error::OutOfMemory)?;
         let mapped = Arc::new(Mapped::new(base, size));
         Ok(Arc::new(SparseMemory { base, size, mapped, backing: Mutex::new(BTreeMap::new()) }))
-    }
-
-    fn address(&self, tile: u64) -> u64 {
-        self.base + tile * TILE
     }
 }
 
@@ -434,7 +466,8 @@ impl Region {
         self.placement.sparse.is_none().then_some((self.placement.size, TILE))
     }
 
-    /// The tiles of a part.
+    /// The tiles of a part. On the hardware, they may lie outside the region or not begin at one of its
+    /// tiles.
     fn runs(&self, part: Option<Part>) -> Result<Vec<Run>> {
         let placement = &*self.placement;
         let Some(properties) = placement.sparse else {
@@ -459,9 +492,17 @@ impl Region {
                 }
                 let [(x, across), (y, down), (z, deep)] = tiles;
                 let [row, rows, _] = placed.tiles(&properties);
-                let start = (placed.offset + u64::from(layer) * placed.slice) / TILE;
+                let start = placed.offset + u64::from(layer) * placed.apart;
                 let all = (z..z + deep).flat_map(|z| (y..y + down).map(move |y| (y, z)));
-                Ok(all.map(|(y, z)| (start + (z * rows + y) * row + x, across)).collect())
+                let mut runs: Vec<Run> = Vec::new();
+                for (y, z) in all {
+                    let at = start + ((z * rows + y) * row + x) * TILE;
+                    match runs.last_mut().filter(|(start, count)| start + count * TILE == at) {
+                        Some((_, count)) => *count += across,
+                        None => runs.push((at, across)),
+                    }
+                }
+                Ok(runs)
             }
             Part::Tail { layer, offset, size } => {
                 let layers = if properties.single_tail { 1 } else { placement.layers };
@@ -471,7 +512,7 @@ impl Region {
                     return Err(Error::InvalidValue);
                 }
                 let start = placement.tails + u64::from(layer) * properties.tail_size + offset;
-                Ok(vec![(start / TILE, size / TILE)])
+                Ok(vec![(start, size / TILE)])
             }
         }
     }
@@ -481,31 +522,42 @@ impl Region {
 #[derive(Clone)]
 pub struct Remap {
     target: Arc<SparseMemory>,
-    runs: Arc<[Run]>,
-    /// The memory and the offset in it; `None` to unmap.
-    memory: Option<(Arc<Memory>, u64)>,
+    /// Runs, and the offset of each in the memory.
+    runs: Arc<[(Run, u64)]>,
+    /// `None` to unmap.
+    memory: Option<Arc<Memory>>,
 }
 
 impl Remap {
     /// Maps a part of an array onto memory from an offset on, or unmaps it. An array with deferred mapping is
     /// mapped as a whole, whatever the part.
     ///
+    /// Tiles of one row that follow one another are mapped at once, and so are rows of all tiles. As on an
+    /// H200, this has no effect if they do not all lie in the region's tiles.
+    ///
     /// # Errors
     /// [`Error::InvalidValue`]: the array has no such part, or it is not of whole tiles; the memory is not
     /// for tiles, or too small.
     pub fn new(region: &Region, part: Option<Part>, memory: Option<(Arc<Memory>, u64)>) -> Result<Self> {
+        let (memory, mut offset) = memory.map_or((None, 0), |(memory, offset)| (Some(memory), offset));
         let runs = region.runs(part)?;
-        if runs.iter().any(|(first, count)| (first + count) * TILE > region.memory.size) {
-            return Err(Error::InvalidValue);
-        }
-        if let Some((memory, offset)) = &memory {
+        if let Some(memory) = &memory {
             let bytes = runs.iter().map(|(_, count)| count * TILE).sum();
             let fits = offset.checked_add(bytes).is_some_and(|end| end <= memory.size);
             if !memory.for_tiles || !fits || !offset.is_multiple_of(TILE) {
                 return Err(Error::InvalidValue);
             }
         }
-        Ok(Remap { target: Arc::clone(&region.memory), runs: runs.into(), memory })
+        let placed = runs.into_iter().map(|run| {
+            let from = offset;
+            offset += run.1 * TILE;
+            (run, from)
+        });
+        let size = region.memory.size;
+        let possible =
+            |((start, count), _): &(Run, u64)| start.is_multiple_of(TILE) && start + count * TILE <= size;
+        let runs = placed.filter(possible).collect();
+        Ok(Remap { target: Arc::clone(&region.memory), runs, memory })
     }
 
     /// Does it.
@@ -513,16 +565,15 @@ impl Remap {
     /// # Errors
     /// [`Error::OutOfMemory`]: the system refuses more mappings.
     pub(crate) fn run(&self) -> Result<()> {
-        let mut done = 0;
         let region = &*self.target;
-        for &(first, count) in &*self.runs {
+        for &((start, count), from) in &*self.runs {
             let mut backing = lock(&region.backing);
-            let (at, size) = (region.address(first), count * TILE);
+            let (first, at, size) = (start / TILE, region.base + start, count * TILE);
             region.mapped.set(first, count, false);
             match &self.memory {
-                Some((memory, offset)) => {
+                Some(memory) => {
                     // SAFETY: the tiles lie in the region, which this owns.
-                    unsafe { memory.map_at(offset + done, size, at)? };
+                    unsafe { memory.map_at(from, size, at)? };
                     region.mapped.set(first, count, true);
                     backing.extend((first..first + count).map(|tile| (tile, Arc::clone(memory))));
                 }
@@ -532,7 +583,6 @@ impl Remap {
                     (first..first + count).for_each(|tile| drop(backing.remove(&tile)));
                 }
             }
-            done += size;
         }
         Ok(())
     }
@@ -542,23 +592,52 @@ impl Remap {
 mod tests {
     use super::*;
 
-    /// A sparse plane of elements of so many bytes; the depth is the number of layers.
-    fn placed(width: u64, height: u64, depth: u64, bytes: u8) -> Placement {
+    /// Sparse planes of widths, heights and bytes of an element; the depth is the number of layers.
+    fn placed(planes: &[(u64, u64, u8)], depth: u64) -> Vec<Placement> {
         let flags = flag::SPARSE | flag::VIDEO | if depth > 0 { flag::LAYERED } else { 0 };
-        let plane = Descriptor { width, height, depth, format: 1, channels: 1, flags };
-        let format = Format::plain(texture::descriptor::Channel::Unsigned, bytes, 1);
-        Placement::new(&plane, format, 1, Of::Plane).expect("tiles")
+        let of = |&(width, height, bytes): &(u64, u64, u8)| {
+            let plane = Descriptor { width, height, depth, format: 1, channels: 1, flags };
+            (plane, Format::plain(texture::descriptor::Channel::Unsigned, bytes, 1))
+        };
+        let all: Vec<_> = planes.iter().map(of).collect();
+        Placement::planes(all.iter().map(|(plane, format)| (plane, *format))).expect("tiles")
     }
 
-    /// Sizes as an H200 reports them (`planarnew` in `tests/probe`).
+    /// Sizes as an H200 reports them (`planarnew` and `planarodd` in `tests/probe`), in tiles.
     #[test]
-    fn blocks_of_mip_tails_are_joined_across() {
-        let tail = |width, height, depth| placed(width, height, depth, 2).sparse.map(|p| p.tail_size);
-        assert_eq!((tail(150, 150, 0), tail(150, 150, 2)), (Some(2 << 16), Some(4 << 16)));
-        assert_eq!((tail(150, 300, 0), tail(150, 300, 2)), (Some(3 << 16), Some(6 << 16)));
-        assert_eq!((tail(128, 256, 1), tail(32, 16, 2)), (Some(1 << 16), Some(1 << 16)));
-        // Alone, the same blocks are not.
-        assert_eq!(Blocks::new(300, 150).bytes(), 320 * 256);
+    fn mip_tails_depend_on_the_first_plane() {
+        let tails = |planes: &[(u64, u64, u8)], layers| {
+            let planes = placed(planes, layers);
+            let all = Placement::of_planes(&planes);
+            let tail = |plane: &Placement| plane.sparse.map(|p| p.tail_size / TILE);
+            (all.as_ref().and_then(tail), planes.iter().filter_map(tail).collect::<Vec<_>>())
+        };
+        // The first plane has tiles: a tail of each layer, of joined blocks.
+        assert_eq!(tails(&[(300, 300, 1), (150, 150, 2)], 0), (Some(0), vec![0, 2]));
+        assert_eq!(tails(&[(300, 300, 1), (150, 150, 2)], 2), (Some(0), vec![0, 4]));
+        assert_eq!(tails(&[(300, 300, 1), (150, 300, 2)], 2), (Some(0), vec![0, 6]));
+        assert_eq!(tails(&[(256, 256, 1), (128, 128, 2)], 3), (Some(0), vec![0, 3]));
+        // It has none: the layers follow one another.
+        assert_eq!(tails(&[(300, 200, 1), (150, 100, 2)], 3), (Some(6), vec![4, 2]));
+        assert_eq!(tails(&[(200, 512, 2), (100, 256, 4)], 3), (Some(17), vec![11, 6]));
+        assert_eq!(tails(&[(64, 32, 1), (32, 16, 2)], 2), (Some(2), vec![1, 1]));
+        // Then planes that have tiles count too.
+        assert_eq!(tails(&[(512, 200, 1), (256, 200, 2)], 0), (Some(4), vec![2, 0]));
+        assert_eq!(tails(&[(300, 200, 1), (300, 200, 2)], 3), (Some(12), vec![4, 0]));
+    }
+
+    /// The heights of blocks in the first level and in others, as an H200's memory shows them.
+    #[test]
+    fn blocks_are_as_high_as_levels() {
+        let heights =
+            |level| [8, 33, 40, 48, 64, 72, 100, 200].map(|rows| Blocks::new(level, 9, rows).height);
+        assert_eq!(heights(0), [8, 32, 32, 64, 64, 64, 128, 128]);
+        assert_eq!(heights(1), [8, 64, 64, 64, 64, 128, 128, 128]);
+        for (rows, level) in (1..300).flat_map(|rows| [(rows, 0), (rows, 1)]) {
+            let blocks = Blocks::new(level, 300, rows);
+            assert!(blocks.down * blocks.height >= rows, "{rows}");
+            assert_eq!(blocks.bytes(), Blocks::new(0, 300, rows).bytes(), "{rows}");
+        }
     }
 
     /// Whatever the shapes, all tiles that can be mapped lie in the region.
@@ -566,7 +645,7 @@ mod tests {
     fn all_tiles_lie_in_the_region() {
         for (width, height) in [(2, 2), (258, 258), (300, 300), (258, 4000), (4000, 258), (128, 1000)] {
             for layers in [0, 1, 3] {
-                let planes = [placed(width, height, layers, 2), placed(width / 2, height / 2, layers, 4)];
+                let planes = placed(&[(width, height, 2), (width / 2, height / 2, 4)], layers);
                 let regions = Region::of_planes(&planes).expect("addresses");
                 for (region, _) in &regions {
                     let Some(properties) = region.properties() else { panic!("it is sparse") };
@@ -577,7 +656,7 @@ mod tests {
                             false => Part::Level { level: 0, layer, offset: [0; 3], extent: [w, h, 1] },
                         };
                         let runs = region.runs(Some(part)).expect("a part");
-                        let inside = |&(first, count): &Run| (first + count) * TILE <= region.memory.size;
+                        let inside = |&(start, count): &Run| start + count * TILE <= region.memory.size;
                         assert!(runs.iter().all(inside), "{width} {height} {layers}");
                     }
                 }

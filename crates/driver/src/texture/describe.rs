@@ -29,8 +29,8 @@ struct Shape {
     layered: bool,
     cube: bool,
     borrowed: bool,
-    /// Whether it can be read as integers.
-    integers: bool,
+    /// Whether it can be a texture.
+    textures: bool,
     mapped: Option<Arc<Mapped>>,
     keep: Vec<Arc<dyn Any + Send + Sync>>,
 }
@@ -53,7 +53,7 @@ fn arrays(all: Vec<Arc<Array>>) -> Result<Shape> {
         layered,
         cube,
         borrowed: false,
-        integers: all.iter().all(|a| a.reads_integers()),
+        textures: all.iter().all(|a| a.has_textures()),
         mapped,
         keep: all.into_iter().map(|a| a as Arc<dyn Any + Send + Sync>).collect(),
     })
@@ -77,7 +77,7 @@ fn memory(format: Format, address: u64, [width, height]: [u64; 2], pitch: u64) -
         layered: false,
         cube: false,
         borrowed: true,
-        integers: true,
+        textures: true,
         mapped: None,
         keep: Vec::new(),
     }
@@ -204,7 +204,7 @@ pub fn texture(resource: &Resource, sampling: &Sampling, view: Option<&View>) ->
         look_through(&mut shape, view)?;
     }
     // An sRGB format must be read as sRGB.
-    if (shape.format.srgb && !sampler.srgb) || (sampler.integers && !shape.integers) {
+    if (shape.format.srgb && !sampler.srgb) || !shape.textures {
         return Err(Error::InvalidValue);
     }
     Ok(whole(shape, sampler, false))
