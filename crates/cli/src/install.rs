@@ -28,9 +28,11 @@ pub const NVTX: &str = "libanywarp-nvtx.so";
 /// Folders that may contain the driver, likeliest first.
 fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {
     let folder_of_exe = exe.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut list: Vec<PathBuf> = options.lib.iter().cloned().collect();
-    list.extend([folder_of_exe.join(BUILT), folder_of_exe.join(INSTALLED)]);
-    list
+    match &options.lib {
+        // Another driver than the one that was named would be tested unnoticed.
+        Some(named) => vec![named.clone()],
+        None => vec![folder_of_exe.join(BUILT), folder_of_exe.join(INSTALLED)],
+    }
 }
 
 /// The folder that contains `libcuda.so.1`.
@@ -41,6 +43,9 @@ pub fn library_folder(options: &Options) -> Result<PathBuf> {
         if folder.join(LIBCUDA).is_file() {
             return folder.canonicalize().with_context(|| format!("cannot resolve {}", folder.display()));
         }
+    }
+    if let Some(named) = &options.lib {
+        bail!("no {LIBCUDA} in {}, which ANYWARP_LIB names", named.display());
     }
     let tried: Vec<String> = list.iter().map(|p| p.display().to_string()).collect();
     bail!("no {LIBCUDA} in {}; build it with `cargo build --release` or set ANYWARP_LIB", tried.join(", "))

@@ -131,6 +131,21 @@ impl Job {
         Ok(self.clang.pass(&self.include(), language, side, optimisation)?)
     }
 
+    /// clang for a source in no GPU language. Sources in C are C, as nvcc has it, whatever C++ others are.
+    fn other(&self, input: &Input) -> Result<Command> {
+        let mut command = self.clang()?;
+        if input.is_c() {
+            let for_cxx = |option: &&OsString| {
+                let option = option.to_string_lossy();
+                option.starts_with("-std=c++") || option.starts_with("-std=gnu++")
+            };
+            command.args(self.request.for_host.iter().filter(|option| !for_cxx(option))).arg("-xc");
+        } else {
+            command.args(&self.request.for_host);
+        }
+        Ok(command)
+    }
+
     fn execute(&self, mut command: Command) -> Result<()> {
         let mut words = command.get_args().skip_while(|word| *word != "-o");
         let output = words.nth(1).map(PathBuf::from);
@@ -210,8 +225,8 @@ impl Job {
             match input.language {
                 Some(language) => self.object(input, language, index, &output)?,
                 None => {
-                    let mut command = self.clang()?;
-                    command.args(&self.request.for_host).arg("-c").arg("-o").arg(&output).arg(&input.path);
+                    let mut command = self.other(input)?;
+                    command.arg("-c").arg("-o").arg(&output).arg(&input.path);
                     self.execute(command)?;
                 }
             }
@@ -237,10 +252,13 @@ impl Job {
     fn pass_through(&self) -> Result<()> {
         for input in self.request.inputs() {
             let mut command = match input.language {
-                Some(language) => self.pass(language, Side::Host)?,
-                None => self.clang()?,
+                Some(language) => {
+                    let mut command = self.pass(language, Side::Host)?;
+                    command.args(&self.request.for_host);
+                    command
+                }
+                None => self.other(input)?,
             };
-            command.args(&self.request.for_host);
             command.arg(if self.request.stage == Stage::Preprocess { "-E" } else { "-fsyntax-only" });
             if let Some(output) = &self.request.output {
                 command.arg("-o").arg(output);
@@ -270,6 +288,14 @@ impl Job {
                         command.arg("-xnone").arg(object);
                         index += 1;
                         languages.push(language);
+                    }
+                    None if input.is_c() => {
+                        let object = self.scratch.path().join(format!("{index}.o"));
+                        let mut compile = self.other(input)?;
+                        compile.arg("-c").arg("-o").arg(&object).arg(&input.path);
+                        self.execute(compile)?;
+                        command.arg("-xnone").arg(object);
+                        index += 1;
                     }
                     None => {
                         command.arg(&input.path);

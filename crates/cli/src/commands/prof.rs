@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -39,7 +40,7 @@ pub struct Args {
     #[arg(long)]
     counters: bool,
     /// Program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
@@ -54,13 +55,22 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         .prefix("anywarp-prof-")
         .tempdir()
         .context("cannot create a folder for what is recorded")?;
-    let mut command = Command::new(program);
-    command.args(rest).envs(environment(&libraries)).env("ANYWARP_PROFILE", folder.path());
-    command.env("ANYWARP_PROFILE_EVENTS", if args.trace.is_some() { "1" } else { "0" });
-    command.env("ANYWARP_PROFILE_COUNTERS", if args.counters { "1" } else { "0" });
-    command.env("NVTX_INJECTION64_PATH", libraries.join(install::NVTX));
+    let profiled = |mut command: Command| {
+        command.args(rest).envs(environment(&libraries)).env("ANYWARP_PROFILE", folder.path());
+        command.env("ANYWARP_PROFILE_EVENTS", if args.trace.is_some() { "1" } else { "0" });
+        command.env("ANYWARP_PROFILE_COUNTERS", if args.counters { "1" } else { "0" });
+        command.env("NVTX_INJECTION64_PATH", libraries.join(install::NVTX));
+        child::run(&mut command)
+    };
     let (start, from) = (Instant::now(), profile::now());
-    let status = match child::run(&mut command) {
+    let mut ended = profiled(Command::new(program));
+    // As `execvp` does, a script without `#!` is run by the shell.
+    if ended.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENOEXEC)) {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg(program);
+        ended = profiled(shell);
+    }
+    let status = match ended {
         Ok(status) => status,
         Err(error) => return Ok(not_started(program, &error)),
     };
@@ -75,7 +85,8 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         Some(file) => files::write(file, report::json(&args.program, time, &processes)?.as_bytes())?,
         None => {
             // Standard error may be closed; the program has run.
-            let _ = io::stderr().write_all(report::text(time, &processes).as_bytes());
+            let _ =
+                io::stderr().write_all(report::text(time, &processes, status.signal().is_some()).as_bytes());
         }
     }
     Ok(child::end_like(status))

@@ -21,7 +21,7 @@ mod program;
 #[command(after_help = "Example: anywarp run -- python3 train.py")]
 pub struct Args {
     /// Program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 

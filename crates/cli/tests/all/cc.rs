@@ -127,6 +127,28 @@ fn the_first_program() {
     assert_eq!(printed, "0 of 100000 sums are wrong, sum[777] = 1165.5\n");
 }
 
+/// A source in C is C, as nvcc has it, whatever C++ the others are.
+#[test]
+fn sources_in_c() {
+    let folder = Folder::new("cc-c");
+    write(
+        &folder,
+        "main.c",
+        "int called(void);\nint main(void) { int *new = 0; return called() + !!new; }\n",
+    );
+    write(
+        &folder,
+        "lib.cu",
+        "__global__ void k() {}\nextern \"C\" int called() { k<<<1, 1>>>(); return 0; }\n",
+    );
+    compiled(&["-std=c++17", "main.c", "lib.cu", "-o", "linked"], &folder.0);
+    compiled(&["-std=c++17", "-c", "main.c", "lib.cu"], &folder.0);
+    compiled(&["main.o", "lib.o", "-o", "apart"], &folder.0);
+    for program in ["linked", "apart"] {
+        assert_eq!(succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join(program))), "");
+    }
+}
+
 /// With `-lineinfo` a fault names the source's line, and the thread without it as well.
 #[test]
 fn faults_name_their_lines() {

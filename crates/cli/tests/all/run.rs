@@ -45,6 +45,30 @@ fn a_program_that_is_not_there_is_127_and_one_that_cannot_run_126() {
     assert_eq!(run(&["/"]).status.code(), Some(126));
 }
 
+/// Another driver than the one that was named would be tested unnoticed.
+#[test]
+fn a_named_folder_without_the_driver_is_an_error() {
+    for command in ["run", "prof"] {
+        let mut anywarp = Command::new(env!("CARGO_BIN_EXE_anywarp"));
+        let output = anywarp.args([command, "--", "true"]).env("ANYWARP_LIB", "/no-such-folder").output();
+        let output = output.expect("the command starts");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("no libcuda.so.1 in /no-such-folder, which ANYWARP_LIB names"), "{told}");
+        assert_eq!(output.status.code(), Some(125));
+    }
+}
+
+#[test]
+fn misspelt_options_are_not_programs() {
+    for [command, option] in [["run", "--bogus"], ["prof", "--counter"]] {
+        let mut anywarp = Command::new(env!("CARGO_BIN_EXE_anywarp"));
+        let output = anywarp.args([command, option, "--", "true"]).output().expect("the command starts");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(&format!("unexpected argument '{option}'")), "{told}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
 /// Programs of all kinds run, and those that cannot are named with the reason.
 #[test]
 fn programs_of_all_kinds() {
@@ -80,6 +104,10 @@ fn programs_of_all_kinds() {
     assert_eq!(run(&[&text("sections")]).status.code(), Some(3));
     put("script", b"#!/bin/sh\nexit 4\n");
     assert_eq!(run(&[&text("script")]).status.code(), Some(4));
+    put("plain", b"exit 6\n");
+    assert_eq!(run(&[&text("plain")]).status.code(), Some(6));
+    let profiled = Command::new(env!("CARGO_BIN_EXE_anywarp")).args(["prof", "--", &text("plain")]).status();
+    assert_eq!(profiled.expect("the command starts").code(), Some(6));
     let refused = |name: &str, bytes: &[u8], status: i32, reason: &str| {
         put(name, bytes);
         let output = run(&[&text(name)]);

@@ -149,6 +149,13 @@ pub struct Input {
     pub language: Option<Language>,
 }
 
+impl Input {
+    /// A source in C.
+    pub fn is_c(&self) -> bool {
+        self.language.is_none() && self.path.extension().is_some_and(|end| end == "c")
+    }
+}
+
 /// A part of the link's command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Word {

@@ -127,7 +127,7 @@ fn counters(kernels: &[&Entry]) -> String {
 }
 
 /// The tables.
-pub fn text(wall: Duration, processes: &[Process]) -> String {
+pub fn text(wall: Duration, processes: &[Process], killed: bool) -> String {
     let wall = wall.as_nanos().try_into().unwrap_or(u64::MAX);
     if processes.is_empty() {
         return format!("\nNothing was launched in {}: no process used the driver.\n", time(wall));
@@ -143,6 +143,8 @@ pub fn text(wall: Duration, processes: &[Process]) -> String {
         count => format!("\nTime {}, {count} processes", time(wall)),
     };
     match kernels.is_empty() {
+        // Work is recorded when it has ended.
+        true if killed => out.push_str("; no kernel had ended when the program was killed"),
         true => out.push_str("; no kernel was launched"),
         false => {
             let plural = if of_kernels.count == 1 { "" } else { "es" };
@@ -410,8 +412,10 @@ mod tests {
             share     total  count    mean   least    most     bytes   GB/s  work\n  \
             5.0 %  100 ns      1  100 ns  100 ns  100 ns  1000 B  10.00  fill\n";
         let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(squeezed(&text(Duration::from_millis(1), &processes)), squeezed(wanted));
-        assert!(text(Duration::ZERO, &[]).contains("no process used the driver"));
-        assert!(text(Duration::ZERO, &[process(Vec::new())]).contains("no kernel was launched"));
+        assert_eq!(squeezed(&text(Duration::from_millis(1), &processes, false)), squeezed(wanted));
+        assert!(text(Duration::ZERO, &[], false).contains("no process used the driver"));
+        let idle = [process(Vec::new())];
+        assert!(text(Duration::ZERO, &idle, false).contains("no kernel was launched"));
+        assert!(text(Duration::ZERO, &idle, true).contains("no kernel had ended when"));
     }
 }
