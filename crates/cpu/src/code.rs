@@ -200,7 +200,7 @@ impl Maker {
         kernel: FuncId,
         spec: Specialisation,
         brief: bool,
-        missed: &dyn Fn(),
+        missed: &(dyn Fn() + Sync),
     ) -> Option<(Kernel, Option<Rest>)> {
         let start = Instant::now();
         let name = program.module().functions.get(kernel.index())?.name.as_str();

@@ -18,6 +18,9 @@ use crate::rules::{Checks, Limits, Rules};
 use crate::settings::Making;
 use crate::share;
 
+/// The stack that compiling takes at most; programs' threads may have less.
+const STACK: usize = 256 << 10;
+
 /// A loaded module, ready to compile kernels.
 pub struct Program {
     modules: Modules,
@@ -291,7 +294,7 @@ impl Program {
         kernel: FuncId,
         spec: Specialisation,
         threads: u64,
-        missed: impl Fn(bool),
+        missed: impl Fn(bool) + Sync,
     ) -> Option<Ready<'_>> {
         if let Some(code) = self.known(kernel, &spec) {
             return Some(code);
@@ -321,12 +324,17 @@ impl Program {
         spec: Specialisation,
         brief: bool,
         counted: Option<beside::Counted>,
-        missed: &dyn Fn(),
+        missed: &(dyn Fn() + Sync),
     ) -> Option<(Arc<Kernel>, Option<Rest>)> {
         let codes = self.codes.get(kernel.index())?.as_ref()?;
         codes.get(spec, brief, || {
             let _counted = counted.unwrap_or_else(beside::Counted::new);
-            self.maker.make(self, kernel, spec, brief, missed)
+            let make = |_| self.maker.make(self, kernel, spec, brief, missed);
+            host::stack::with(STACK, "anywarp-compile", make).unwrap_or_else(|error| {
+                let name = self.module().functions.get(kernel.index()).map_or("", |f| f.name.as_str());
+                tracing::error!(kernel = name, %error, "no thread with enough stack to compile");
+                None
+            })
         })
     }
 

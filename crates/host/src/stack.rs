@@ -1,7 +1,12 @@
-//! How much stack the calling thread has left.
+//! How much stack the calling thread has left, and work that needs more.
 
 use std::cell::Cell;
+use std::io;
 use std::mem::MaybeUninit;
+use std::panic::resume_unwind;
+use std::thread::{self, Builder};
+
+use crate::threads::spawn_scoped;
 
 thread_local! {
     /// The lowest address of the thread's stack and the one after its highest; both 0 until they are known.
@@ -25,6 +30,25 @@ pub fn left() -> usize {
     }
 }
 
+/// The stack of threads that take over.
+const STACK: usize = 8 << 20;
+
+/// Calls `run` with whether it runs in the calling thread, which it does if that has `least` bytes of stack
+/// left. Otherwise another one takes over, while this one waits.
+///
+/// # Errors
+/// The system refuses that thread.
+pub fn with<T: Send>(least: usize, name: &str, run: impl FnOnce(bool) -> T + Send) -> io::Result<T> {
+    if left() >= least {
+        return Ok(run(true));
+    }
+    let thread = Builder::new().name(name.into()).stack_size(STACK);
+    thread::scope(|scope| match spawn_scoped(thread, scope, || run(false))?.join() {
+        Ok(value) => Ok(value),
+        Err(panic) => resume_unwind(panic),
+    })
+}
+
 fn bounds() -> Option<(usize, usize)> {
     let mut attributes = MaybeUninit::uninit();
     // SAFETY: the call initialises the attributes of the calling thread, if it succeeds.
@@ -41,7 +65,7 @@ fn bounds() -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::left;
+    use super::{left, with};
 
     #[test]
     fn tells_what_a_thread_has_left() {
@@ -50,5 +74,14 @@ mod tests {
         assert!((64 << 10..192 << 10).contains(&few), "{few}");
         let before = left();
         assert!(before > 192 << 10, "{before}");
+    }
+
+    #[test]
+    fn another_thread_takes_over() {
+        let least = 1 << 20;
+        let asked = move || with(least, "roomy", |here| (here, left() >= least)).expect("a thread");
+        let thread = std::thread::Builder::new().stack_size(192 << 10).spawn(asked).expect("a thread");
+        assert_eq!(thread.join().expect("ended"), (false, true));
+        assert_eq!(asked(), (true, true));
     }
 }

@@ -103,6 +103,12 @@ impl Pass {
             // No bit is set in both, and patterns between lanes stay in a sum.
             *op = IntOp::Add;
         }
+        if let Op::Shift(op @ ShiftOp::ShrS, _) = &mut inst.op
+            && self.ranges.at(inst.args[0], b).is_natural()
+        {
+            // What is the same in all lanes of a warp is known of unsigned shifts.
+            *op = ShiftOp::ShrU;
+        }
         if let Op::Zext { from: Ty::I32, to: Ty::I64 } = inst.op
             && self.ranges.at(inst.args[0], b).is_natural()
         {

@@ -66,3 +66,26 @@ fn those_that_wait_let_others_run() {
         assert_eq!(cuda.download::<u32>(words, 2), [0, 256]);
     });
 }
+
+/// Compiling takes more stack than a thread of the program may have.
+#[test]
+fn threads_with_little_stack_launch() {
+    everywhere("turns::threads_with_little_stack_launch", &[("ANYWARP_CACHE_DIR", "")], || {
+        let cuda = Cuda::start();
+        let head = HEAD.replace("sm_52", "sm_70");
+        let mut context = 0;
+        call!(cuda.cuCtxGetCurrent(&mut context));
+        let kernel = cuda.function(cuda.module(&format!("{head}{KERNELS}")), "lanes");
+        let counter = cuda.upload(&[0u32]);
+        let launch = || {
+            call!(cuda.cuCtxSetCurrent(context));
+            assert_eq!(cuda.launch(kernel, 1, 64, 0, &[U64(counter), U32(64)]), 0);
+            call!(cuda.cuCtxSynchronize());
+        };
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, launch);
+            thread.expect("a thread").join().expect("no panic");
+        });
+        assert_eq!(cuda.download::<u32>(counter, 1), [64]);
+    });
+}

@@ -10,10 +10,9 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use host::threads::{Turn, spawn_scoped};
+use host::threads::Turn;
 use smallvec::SmallVec;
 
 use crate::crew::{Crew, Stall};
@@ -38,8 +37,6 @@ const MAX_HELPERS: usize = 64;
 const LOOK: Duration = Duration::from_micros(20);
 /// The stack that a thread must have left to run a graph inside another one itself.
 const LEAST_STACK: usize = 128 << 10;
-/// The stack of the thread that takes over otherwise.
-const STACK: usize = 1 << 20;
 
 type Events = [(u32, EventStep)];
 
@@ -125,15 +122,8 @@ pub(super) fn with_stack(
     turn: Option<&Turn>,
     run: impl FnOnce(Option<&Turn>) -> Result<()> + Send,
 ) -> Result<()> {
-    if host::stack::left() >= LEAST_STACK {
-        return run(turn);
-    }
-    let thread = Builder::new().name("anywarp-graph".into()).stack_size(STACK);
-    std::thread::scope(|scope| {
-        let run = || guarded(|| run(Some(&Turn::begin())));
-        let thread = spawn_scoped(thread, scope, run).map_err(|_| Error::OutOfMemory)?;
-        thread.join().unwrap_or(Err(Error::Unknown))
-    })
+    let run = |here| if here { run(turn) } else { guarded(|| run(Some(&Turn::begin()))) };
+    host::stack::with(LEAST_STACK, "anywarp-graph", run).map_err(|_| Error::OutOfMemory)?
 }
 
 /// One run of a plan that is no chain.
