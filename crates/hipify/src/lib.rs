@@ -24,6 +24,7 @@ mod half2;
 mod includes;
 mod launch;
 mod mask;
+mod members;
 mod options;
 mod packed;
 mod project;
