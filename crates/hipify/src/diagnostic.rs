@@ -45,6 +45,8 @@ pub enum Reason {
     InlinePtx,
     /// A structure has other members in HIP, or in another order.
     Member,
+    /// Arithmetic with a device pointer, which HIP's type does not have.
+    DevicePointer,
     /// A word of a build file needs a decision.
     Build,
     /// A launch could not be parsed and is left unchanged.

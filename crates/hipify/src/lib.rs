@@ -27,6 +27,7 @@ mod mask;
 mod members;
 mod options;
 mod packed;
+mod pointers;
 mod project;
 mod redefined;
 mod rules;

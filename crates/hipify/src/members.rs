@@ -1,9 +1,12 @@
 //! Members of CUDA's structures that HIP's do not have under the same name or in the same order, from
 //! `data/members.tsv`: accesses `v.member`, designated initialisers `{.member = ...}` and lists by position.
+//! The walk also finds the uses of device pointers, for [`crate::pointers`].
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::pointers::Operands;
+use crate::rules::is_statement;
 use crate::source::Source;
 use crate::table::{self, Kind, Member};
 use crate::token::TokenKind;
@@ -22,8 +25,18 @@ pub(crate) enum Found {
     Order { at: usize, of: &'static str, member: &'static Member },
 }
 
-/// Names with the structures that they are declared with.
-type Names = HashMap<String, &'static str>;
+/// Longer expressions, and names declared more blocks further out, are not followed.
+const LONGEST: usize = 64;
+
+/// Names with HIP's types that they are declared with and the number of `*` and `[]`.
+type Names = HashMap<String, (&'static str, u8)>;
+
+/// HIP's device pointers.
+const POINTER: &str = "hipDeviceptr_t";
+/// Stands for integers that may hold a device pointer of CUDA's.
+const INTEGER: &str = "integer";
+/// Stands for any other type, which hides an outer name.
+const OTHER: &str = "";
 
 /// The walk over a text.
 struct Walk<'s, 'a> {
@@ -35,16 +48,18 @@ struct Walk<'s, 'a> {
     /// Members of the structures of the text.
     fields: Names,
     found: Vec<Found>,
+    operands: Operands,
 }
 
-/// Finds the members that need a change or a word.
-pub(crate) fn find(source: &Source<'_>) -> Vec<Found> {
+/// Finds the members that need a change or a word, and the uses of device pointers.
+pub(crate) fn find(source: &Source<'_>) -> (Vec<Found>, Operands) {
     let mut walk = Walk {
         source,
         scopes: vec![(Names::new(), false)],
         pending: Names::new(),
         fields: Names::new(),
         found: Vec::new(),
+        operands: Operands::default(),
     };
     let mut aggregate = false;
     for at in 0..source.tokens.len() {
@@ -68,19 +83,26 @@ pub(crate) fn find(source: &Source<'_>) -> Vec<Found> {
                     aggregate = true;
                 } else if at > 0 && (source.is(at - 1, b'.') || source.kind_is(at - 1, TokenKind::Arrow)) {
                     walk.access(at);
+                    walk.field(at);
                 } else if let Some(of) = structure(source, at) {
+                    walk.cast(at, of);
                     walk.declared(at, of);
+                } else {
+                    walk.operand(at);
                 }
             }
             _ => {}
         }
     }
-    walk.found
+    (walk.found, walk.operands)
 }
 
 /// HIP's name of the structure of CUDA's that is named at `at`.
 fn structure(source: &Source<'_>, at: usize) -> Option<&'static str> {
     let bytes = source.bytes(at);
+    if matches!(bytes, b"long" | b"size_t" | b"uint64_t" | b"int64_t" | b"uintptr_t" | b"intptr_t") {
+        return Some(INTEGER);
+    }
     if !bytes.starts_with(b"CU") && !bytes.starts_with(b"cuda") {
         return None;
     }
@@ -93,11 +115,13 @@ impl Walk<'_, '_> {
         let source = self.source;
         let mut place = at + 1;
         loop {
+            let mut depth = 0u8;
             while source.is(place, b'*')
                 || source.is(place, b'&')
                 || source.is(place, b'>')
                 || source.is_word(place, "const")
             {
+                depth = depth.saturating_add(u8::from(source.is(place, b'*') || source.is(place, b'>')));
                 place += 1;
                 source.step();
             }
@@ -115,6 +139,7 @@ impl Walk<'_, '_> {
             while source.is(place, b'[') {
                 let Some(close) = source.partner(place) else { return };
                 place = close + 1;
+                depth = depth.saturating_add(1);
                 source.step();
             }
             let value = if source.is(place, b'=') { place + 1 } else { place };
@@ -136,11 +161,11 @@ impl Walk<'_, '_> {
                 && !source.is(place + 2, b'[')
                 && !source.is(place + 2, b'{');
             if parameter || next_type {
-                self.pending.insert(name.into_owned(), of);
+                self.pending.insert(name.into_owned(), (of, depth));
                 return;
             }
             if let Some((names, _)) = self.scopes.last_mut() {
-                names.insert(name.into_owned(), of);
+                names.insert(name.into_owned(), (of, depth));
             }
             if !source.is(place, b',') {
                 return;
@@ -149,13 +174,130 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The structure that a name is declared with.
-    fn known(&self, name: &str) -> Option<&'static str> {
-        let scopes = self.scopes.iter().rev().map(|(names, _)| names);
+    /// Reads the use of a name: of a device pointer, or of an integer that may hold one.
+    fn operand(&mut self, at: usize) {
+        let source = self.source;
+        let Some(name) = source.name(at) else { return };
+        let Some((of, depth)) = self.typed(&name).filter(|(of, _)| *of == POINTER || *of == INTEGER) else {
+            return;
+        };
+        if self.declared_otherwise(at) {
+            let ends = source.is(at + 1, b',') || source.is(at + 1, b')');
+            let names = match self.scopes.last_mut() {
+                Some((names, _)) if !ends => names,
+                _ => &mut self.pending,
+            };
+            names.insert(name.into_owned(), (OTHER, 0));
+            return;
+        }
+        let (mut end, mut left) = (at + 1, depth);
+        while source.is(end, b'[') && left > 0 {
+            let Some(close) = source.partner(end) else { return };
+            (end, left) = (close + 1, left - 1);
+            source.step();
+        }
+        match (of, left) {
+            (POINTER, 0) => self.operands.pointers.push(at..end),
+            (INTEGER, 0) => {
+                self.operands.integers.insert(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads a cast to a device pointer.
+    fn cast(&mut self, at: usize, of: &'static str) {
+        let source = self.source;
+        let Some(before) = at.checked_sub(2).filter(|_| of == POINTER) else { return };
+        if source.is(at - 1, b'<') && source.is(at + 1, b'>') && source.is_word(before, "static_cast") {
+            self.operands.casts.push(before);
+        }
+        let called = source.kind_is(before, TokenKind::Identifier) && !is_statement(source, before);
+        if !source.is(at - 1, b'(') || !source.is(at + 1, b')') || called {
+            return;
+        }
+        let mut end = at + 2;
+        for _ in 0..LONGEST {
+            source.step();
+            match source.token(end).map(|token| token.kind) {
+                Some(TokenKind::Punct(b'(' | b'[')) => match source.partner(end) {
+                    Some(close) => end = close + 1,
+                    None => return,
+                },
+                Some(TokenKind::Identifier) if !self.joined(end) && end > at + 2 => break,
+                Some(TokenKind::Identifier | TokenKind::Arrow | TokenKind::Punct(b'.')) => end += 1,
+                _ => break,
+            }
+        }
+        if end > at + 2 {
+            self.operands.pointers.push(at - 1..end);
+        }
+    }
+
+    /// Whether `.` or `->` stands before a token.
+    fn joined(&self, at: usize) -> bool {
+        at > 0 && (self.source.is(at - 1, b'.') || self.source.kind_is(at - 1, TokenKind::Arrow))
+    }
+
+    /// Reads the access to a member that a structure of the text declares as a device pointer.
+    fn field(&mut self, at: usize) {
+        let source = self.source;
+        let is_field =
+            source.name(at).and_then(|name| self.fields.get(&*name).copied()) == Some((POINTER, 0));
+        if !is_field {
+            return;
+        }
+        let mut start = at;
+        for _ in 0..LONGEST {
+            if start < 2 || !self.joined(start) {
+                break;
+            }
+            source.step();
+            start -= 2;
+            while start > 0 && (source.is(start, b']') || source.is(start, b')')) {
+                let Some(open) = source.partner(start) else { return };
+                start = open.saturating_sub(usize::from(source.is(open, b'[')));
+            }
+        }
+        self.operands.fields.push((start..at + 1, at));
+    }
+
+    /// Whether a known name is declared with another type at `at`: `float *name`, `int name = 1`.
+    fn declared_otherwise(&self, at: usize) -> bool {
+        let source = self.source;
+        let after = [b';', b'=', b',', b')', b'[', b'{', b':'];
+        if !after.iter().any(|byte| source.is(at + 1, *byte)) {
+            return false;
+        }
+        let mut before = at;
+        while before > 0
+            && (source.is(before - 1, b'*') || source.is(before - 1, b'&') || source.is(before - 1, b'>'))
+        {
+            source.step();
+            before -= 1;
+        }
+        let Some(word) = before.checked_sub(1).filter(|word| source.together(*word, at)) else {
+            return false;
+        };
+        source.kind_is(word, TokenKind::Identifier)
+            && !is_statement(source, word)
+            && structure(source, word).is_none()
+            && !(source.is_word(word, "const") && word > 0 && structure(source, word - 1).is_some())
+    }
+
+    /// The type of a name.
+    fn typed(&self, name: &str) -> Option<(&'static str, u8)> {
+        let outermost = self.scopes.first().filter(|_| self.scopes.len() > LONGEST);
+        let scopes = self.scopes.iter().rev().take(LONGEST).chain(outermost).map(|(names, _)| names);
         std::iter::once(&self.pending).chain(scopes).chain([&self.fields]).find_map(|names| {
             self.source.step();
             names.get(name).copied()
         })
+    }
+
+    /// The structure that a name is declared with.
+    fn known(&self, name: &str) -> Option<&'static str> {
+        self.typed(name).map(|(of, _)| of)
     }
 
     /// Reads the access to the member at `at`.

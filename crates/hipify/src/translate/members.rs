@@ -3,10 +3,12 @@
 use super::Translator;
 use crate::diagnostic::Reason;
 use crate::members::{self, Found};
+use crate::pointers;
 
 impl Translator<'_, '_> {
     pub(super) fn members(&mut self) {
-        for found in members::find(self.source) {
+        let (all, operands) = members::find(self.source);
+        for found in all {
             match found {
                 Found::Renamed { at, text } => {
                     if !self.directives.excluded(at) {
@@ -29,6 +31,20 @@ impl Translator<'_, '_> {
                     self.member(at, "{", message, member.advice.into());
                 }
             }
+        }
+        let directives = self.directives;
+        let told = pointers::rewrite(self.source, &operands, |at| directives.excluded(at), &mut self.edits);
+        for at in told {
+            let (Some(name), Some(token)) = (self.source.name(at), self.source.token(at)) else { continue };
+            self.report(
+                token.start as usize,
+                Reason::DevicePointer,
+                &name,
+                format!("'{name}' is a void * in HIP, which has no such arithmetic"),
+                Some(format!(
+                    "write {name} = (char *){name} + 1, or compute with (unsigned long long){name}"
+                )),
+            );
         }
     }
 
