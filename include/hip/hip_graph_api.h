@@ -427,8 +427,8 @@ hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t stream, hipStreamCaptureSt
 
 /*
  * hipDrvGraphAddMemsetNode and hipDrvGraphExecMemsetNodeSetParams take HIP_MEMSET_NODE_PARAMS in HIP 6 and
- * hipMemsetParams from HIP 7.0 on, which has the same members, there also in the same order. Sources for
- * either release compile: these forms take hipMemsetParams as this header lays it out.
+ * hipMemsetParams from HIP 7.0 on, which has the same members in another order. Sources for either release
+ * compile: these forms take hipMemsetParams as this header lays it out.
  */
 #ifdef __cplusplus
 /* A class, so that a null pointer is passed to the function above. */
