@@ -106,7 +106,7 @@ fn release(row: &Row, cell: &str) -> String {
     }
 }
 
-/// The names that HIP had before the ones in the other tables, and the macros that declare names.
+/// The names that HIP had before the ones in the other tables, members, and the macros that declare names.
 fn release_tables(out: &mut String, folder: &Path) {
     let renamed = rows(folder, "renamed", 4, 1);
     let array: String = renamed
@@ -121,6 +121,18 @@ fn release_tables(out: &mut String, folder: &Path) {
         })
         .collect();
     let _ = writeln!(out, "pub(crate) static RENAMED: [Renamed; {}] = [\n{array}];", renamed.len());
+    let members = rows(folder, "members", 4, 2);
+    let array: String = members
+        .iter()
+        .map(|row| {
+            let (of, member, hip, advice) = (row.cell(0), row.cell(1), row.cell(2), row.cell(3));
+            if hip.is_empty() == advice.is_empty() {
+                row.fail("a member is renamed or has an advice");
+            }
+            format!("Member {{ of: {of:?}, member: {member:?}, hip: {hip:?}, advice: {advice:?} }},\n")
+        })
+        .collect();
+    let _ = writeln!(out, "pub(crate) static MEMBERS: [Member; {}] = [\n{array}];", members.len());
     let guards = rows(folder, "guards", 3, 1);
     let array: String = guards
         .iter()

@@ -423,6 +423,70 @@ hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t stream, hipStreamCaptureSt
 }
 #endif
 
+/* ---- Parameters of fills in HIP 7 ----------------------------------------------------------------------- */
+
+/*
+ * hipDrvGraphAddMemsetNode and hipDrvGraphExecMemsetNodeSetParams take HIP_MEMSET_NODE_PARAMS in HIP 6 and
+ * hipMemsetParams from HIP 7.0 on, which has the same members in another order. Sources for either release
+ * compile: these forms take hipMemsetParams as this header lays it out.
+ */
+#ifdef __cplusplus
+/* A class, so that a null pointer is passed to the function above. */
+class anywarpMemsetParams {
+  public:
+    anywarpMemsetParams(const hipMemsetParams *params) : value(), known(params != 0) {
+        if (!known) return;
+        HIP_MEMSET_NODE_PARAMS copy = {
+            (hipDeviceptr_t)params->dst, params->pitch, params->value, params->elementSize, params->width,
+            params->height};
+        value = copy;
+    }
+    const HIP_MEMSET_NODE_PARAMS *get() const { return known ? &value : 0; }
+
+  private:
+    HIP_MEMSET_NODE_PARAMS value;
+    bool known;
+};
+
+static inline hipError_t hipDrvGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
+    const hipGraphNode_t *dependencies, size_t numDependencies, anywarpMemsetParams memsetParams,
+    hipCtx_t ctx) {
+    return hipDrvGraphAddMemsetNode(phGraphNode, hGraph, dependencies, numDependencies, memsetParams.get(), ctx);
+}
+static inline hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+    anywarpMemsetParams memsetParams, hipCtx_t ctx) {
+    return hipDrvGraphExecMemsetNodeSetParams(hGraphExec, hNode, memsetParams.get(), ctx);
+}
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+static inline HIP_MEMSET_NODE_PARAMS anywarpMemsetParams(const hipMemsetParams *params) {
+    HIP_MEMSET_NODE_PARAMS copy = {
+        (hipDeviceptr_t)params->dst, params->pitch, params->value, params->elementSize, params->width,
+        params->height};
+    return copy;
+}
+static inline hipError_t anywarpGraphAddMemsetNode(hipGraphNode_t *phGraphNode, hipGraph_t hGraph,
+    const hipGraphNode_t *dependencies, size_t numDependencies, const hipMemsetParams *memsetParams,
+    hipCtx_t ctx) {
+    if (!memsetParams) return hipErrorInvalidValue;
+    HIP_MEMSET_NODE_PARAMS copy = anywarpMemsetParams(memsetParams);
+    return hipDrvGraphAddMemsetNode(phGraphNode, hGraph, dependencies, numDependencies, &copy, ctx);
+}
+static inline hipError_t anywarpGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+    const hipMemsetParams *memsetParams, hipCtx_t ctx) {
+    if (!memsetParams) return hipErrorInvalidValue;
+    HIP_MEMSET_NODE_PARAMS copy = anywarpMemsetParams(memsetParams);
+    return hipDrvGraphExecMemsetNodeSetParams(hGraphExec, hNode, &copy, ctx);
+}
+#define hipDrvGraphAddMemsetNode(phGraphNode, hGraph, dependencies, numDependencies, memsetParams, ctx) \
+    _Generic((memsetParams), hipMemsetParams *: anywarpGraphAddMemsetNode, \
+        const hipMemsetParams *: anywarpGraphAddMemsetNode, default: hipDrvGraphAddMemsetNode)( \
+        phGraphNode, hGraph, dependencies, numDependencies, memsetParams, ctx)
+#define hipDrvGraphExecMemsetNodeSetParams(hGraphExec, hNode, memsetParams, ctx) \
+    _Generic((memsetParams), hipMemsetParams *: anywarpGraphExecMemsetNodeSetParams, \
+        const hipMemsetParams *: anywarpGraphExecMemsetNodeSetParams, \
+        default: hipDrvGraphExecMemsetNodeSetParams)(hGraphExec, hNode, memsetParams, ctx)
+#endif
+
 #undef ANYWARP_HIP_DEFAULT
 
 #endif

@@ -16,6 +16,13 @@ void e() { cudaDriverEntryPointQueryResult r; cudaGetDriverEntryPoint("f", &f, 0
 void f() { cublasCgemm(h); cublasZaxpy_64(h); }
 // CHECK: HIP_MEMSET_NODE_PARAMS m;
 void h() { CUDA_MEMSET_NODE_PARAMS m; }
+void h(CUgraph g, CUgraphNode n, CUcontext c, CUDA_MEMSET_NODE_PARAMS *m) {
+    // CHECK: hipDrvGraphAddMemsetNode(&n, g, NULL, 0, m, c);
+    cuGraphAddMemsetNode(&n, g, NULL, 0, m, c);
+    // HIP 6's function takes hipMemsetParams.
+    // FINDING: needs-rocm cuGraphMemsetNodeSetParams
+    cuGraphMemsetNodeSetParams(n, m);
+}
 // FINDING: needs-rocm cudaEventRecordExternal
 // CHECK: int flag = cudaEventRecordExternal;
 int flag = cudaEventRecordExternal;

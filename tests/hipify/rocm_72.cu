@@ -18,3 +18,9 @@ void f() { cublasCgemm(h); cublasZaxpy_64(h); puts(cublasGetStatusString(s)); t 
 void g() { cudaMemPrefetchAsync(p, 4, 0, s); cudaMemPrefetchAsync(p, 4, l, 0, s); }
 // CHECK: hipMemsetParams m; n = hipDeviceAttributeMaxBlocksPerMultiProcessor;
 void h() { CUDA_MEMSET_NODE_PARAMS m; n = cudaDevAttrMaxBlocksPerMultiprocessor; }
+void h(CUgraph g, CUgraphNode n, CUcontext c, CUDA_MEMSET_NODE_PARAMS *m) {
+    // CHECK: hipDrvGraphAddMemsetNode(&n, g, NULL, 0, m, c);
+    cuGraphAddMemsetNode(&n, g, NULL, 0, m, c);
+    // CHECK: hipGraphMemsetNodeSetParams(n, m);
+    cuGraphMemsetNodeSetParams(n, m);
+}

@@ -43,6 +43,10 @@ pub enum Reason {
     Redefined,
     /// The text has PTX instructions, which only NVIDIA's devices have.
     InlinePtx,
+    /// A structure has other members in HIP, or in another order.
+    Member,
+    /// Arithmetic with a device pointer, which HIP's type does not have.
+    DevicePointer,
     /// A word of a build file needs a decision.
     Build,
     /// A launch could not be parsed and is left unchanged.

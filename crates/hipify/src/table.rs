@@ -401,6 +401,19 @@ pub(crate) struct Guard {
     until: Option<Rocm>,
 }
 
+/// A member of a structure of CUDA's that HIP's does not have under this name.
+pub(crate) struct Member {
+    /// HIP's structure.
+    pub of: &'static str,
+    /// CUDA's member; `{}` stands for lists that set members by position, where the orders differ, and `=`
+    /// for the structure itself, which is another one.
+    pub member: &'static str,
+    /// HIP's member; `@` and the member's structure, which has such members; empty if there is none.
+    pub hip: &'static str,
+    /// What to write if there is none.
+    pub advice: &'static str,
+}
+
 fn renamed(cuda: &str) -> Option<&'static Renamed> {
     RENAMED.binary_search_by(|row| row.cuda.cmp(cuda)).ok().and_then(|place| RENAMED.get(place))
 }

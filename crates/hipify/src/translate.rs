@@ -2,6 +2,7 @@
 
 mod calls;
 mod foreign;
+mod members;
 mod names;
 
 use std::collections::BTreeSet;
@@ -68,6 +69,7 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
     translator.headers();
     translator.names();
     translator.redefinitions();
+    translator.members();
     if !options.no_undocumented {
         translator.half2_members();
     }

@@ -1,5 +1,6 @@
 //! `anywarp hipify`: translates CUDA sources to HIP, with the options of hipify-clang.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use hipify::build_files::{self, BuildFile, BuildTranslation};
-use hipify::{Diagnostic, Format, Lines, Options, Rocm, Statistics, Target, Translation};
+use hipify::{Diagnostic, Format, Lines, Options, Reason, Rocm, Statistics, Target, Translation};
 use serde::Serialize;
 
 use crate::files;
@@ -292,14 +293,36 @@ fn database(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Prints the diagnostics to standard error. Of those that require no action, each name is printed once.
+/// Prints the diagnostics to standard error. Of those that require no action, each name is printed once, with
+/// the lines of the others.
 fn report_findings(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
     let lines = Lines::new(text);
     let color = std::io::stderr().is_terminal();
-    let mut reported = std::collections::HashSet::new();
+    let mut places: HashMap<(Reason, &str), Vec<usize>> = HashMap::new();
+    for diagnostic in diagnostics.iter().filter(|diagnostic| !diagnostic.reason.is_warning()) {
+        places.entry((diagnostic.reason, &diagnostic.name)).or_default().push(diagnostic.line);
+    }
     for diagnostic in diagnostics {
-        if diagnostic.reason.is_warning() || reported.insert(&diagnostic.name) {
-            eprintln!("{}", diagnostic.render(&file.to_string_lossy(), &lines, color));
+        let mut shown = diagnostic.clone();
+        if !diagnostic.reason.is_warning() {
+            let Some(at) = places.remove(&(diagnostic.reason, &*diagnostic.name)) else { continue };
+            shown.message += &others(at.get(1..).unwrap_or(&[]));
+        }
+        eprintln!("{}", shown.render(&file.to_string_lossy(), &lines, color));
+    }
+}
+
+/// What a note says of the further places of its name: ` (and 2 more: lines 7, 9)`.
+fn others(lines: &[usize]) -> String {
+    /// So many lines are named.
+    const NAMED: usize = 5;
+    let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
+    match lines.len() {
+        0 => String::new(),
+        1 => format!(" (and 1 more: line {})", named.join(", ")),
+        more => {
+            let rest = if more > NAMED { ", ..." } else { "" };
+            format!(" (and {more} more: lines {}{rest})", named.join(", "))
         }
     }
 }
@@ -327,6 +350,11 @@ fn translate(args: &Args, file: &Path, project: &Project) -> Result<(Report, Dur
             let how = if args.inplace { " in place" } else { "" };
             bail!("cannot translate {}{how}: it is not a regular file", file.display());
         }
+    }
+    let beside = args.output.is_none() && args.output_dir.is_none() && !args.no_output && !args.examine;
+    if beside && file.as_os_str() != "-" && fs::metadata(file).is_ok_and(|known| !known.is_file()) {
+        let file = file.display();
+        bail!("cannot write a translation beside {file}: it is not a regular file; name the output with -o");
     }
     let text = files::read_or_stdin(file, files::MOST_SOURCE)?;
     let start = Instant::now();
@@ -413,6 +441,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if files.is_empty() {
         if args.versions {
             return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(folder) = args.files.first() {
+            let endings = project::SOURCES.map(|ending| format!(".{ending}")).join(", ");
+            bail!("no sources in {}: their names end in {endings}", folder.display());
         }
         bail!("no source files given");
     }

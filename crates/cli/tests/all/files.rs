@@ -227,6 +227,19 @@ fn a_pipe_is_not_translated_in_place() {
     assert_eq!(names(&folder), ["a.cu", "a.cu.prehip", "pipe"]);
 }
 
+#[test]
+fn what_is_no_source_is_refused() {
+    let folder = folder("files-no-source");
+    fs::create_dir(folder.0.join("empty")).expect("a folder");
+    let (success, errors) = told(hipify(&folder).arg("empty"));
+    assert!(!success && errors.contains("no sources in empty: their names end in .cu, .cuh,"), "{errors}");
+    let (success, errors) = told(hipify(&folder).arg("/dev/null"));
+    let expected = "beside /dev/null: it is not a regular file; name the output with -o";
+    assert!(!success && errors.contains(expected), "{errors}");
+    succeed(hipify(&folder).args(["/dev/null", "-o", "b.hip"]));
+    assert!(!Path::new("/dev/null.hip").exists());
+}
+
 /// Limits the size of files that the command may create.
 fn limit(command: &mut Command, bytes: u64) {
     // SAFETY: setrlimit may be called between fork and exec.

@@ -226,6 +226,14 @@ fn c_and_cpp_take_hips_headers() {
     assert!(seen >= 6, "{seen}");
 }
 
+#[test]
+fn fills_take_the_parameters_of_hip_6_and_7() {
+    let source = root().join("tests/header/memset_params.c");
+    for flags in [["-std=c11", "-xc"], ["-std=c++11", "-xc++"], ["-std=c++20", "-xc++"]] {
+        assert_compiles(&flags, &source);
+    }
+}
+
 /// The beginnings of names that the library exports and no public header of HIP 6.3 or later declares, with
 /// the reason. HIP 5.2's declares four functions of the tracer.
 const IN_NO_HEADER_OF_AMD: &[(&str, &str)] = &[

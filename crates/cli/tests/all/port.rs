@@ -61,6 +61,11 @@ fn the_texture_sample_is_ported() {
     ported("texture", &[], wanted);
 }
 
+#[test]
+fn the_graph_sample_is_ported() {
+    ported("graph", &[], "7 0 1 2 3 7 7 7\n");
+}
+
 /// A program of `examples/hip/` compiles against our headers and prints `wanted`.
 fn hip_program(name: &str, arguments: &[&str], wanted: &str) {
     let folder = Folder::new(&format!("hip-{name}"));

@@ -3,6 +3,7 @@
 
 mod build_files;
 mod fixtures;
+mod members;
 mod packed;
 mod project;
 mod robust;

@@ -15,8 +15,8 @@ use super::tree::{self, Tree, tidy};
 use crate::files;
 
 /// Extensions of sources and headers.
-const SOURCES: &[&str] =
-    &["cu", "cuh", "h", "hh", "hpp", "hxx", "inl", "inc", "ipp", "c", "cc", "cpp", "cxx"];
+pub const SOURCES: [&str; 13] =
+    ["cu", "cuh", "h", "hh", "hpp", "hxx", "inl", "inc", "ipp", "c", "cc", "cpp", "cxx"];
 
 /// The files of a project, and what became of them.
 #[derive(Default)]
