@@ -28,8 +28,8 @@ const KERNEL: &str = "__kernel void roots(__global const float *a, __global floa
 /// Threads of a block.
 const BLOCK: usize = 256;
 
-/// All exponents and signs with fractions at the ends and around each power of two, numbers beside the squares
-/// of numbers halfway between two roots, and random ones.
+/// All exponents and signs with fractions at the ends and around each power of two, numbers beside the
+/// squares of numbers halfway between two roots, and random ones.
 fn operands(random: usize) -> Vec<u32> {
     let mut list = Vec::new();
     for high in 0..512u32 {

@@ -1,4 +1,4 @@
-//! Square roots of f32, which compilers for AMD's hardware expand since `v_sqrt_f32` is not correctly rounded.
+//! Square roots of f32. Compilers for AMD hardware expand them, since `v_sqrt_f32` is not correctly rounded.
 //!
 //! The expansion scales a small operand `x` to `y`, takes the root `r` of `y`, replaces it by a neighbour
 //! whose residual is better, scales that back, and returns `y` itself where it is a zero or +∞:
@@ -12,9 +12,9 @@
 //! ```
 //!
 //! Wave IR's root is correctly rounded, so that all of it is the root of `x`:
-//! - √y >= r - w/2 gives y - below·r >= w²/4 with w = r - below: it is a positive multiple of w² >= 2^-144, which
-//!   rounds to more than 0. √y <= r + w/2, with w = above - r, gives y - above·r <= w²/4, and a multiple of w²
-//!   that is so small is at most 0. So neither neighbour is taken.
+//! - √y >= r - w/2 gives y - below·r >= w²/4 with w = r - below: a positive multiple of w² >= 2^-144, which
+//!   rounds to more than 0. √y <= r + w/2, with w = above - r, gives y - above·r <= w²/4, and a multiple of
+//!   w² that is so small is at most 0. So neither neighbour is taken.
 //! - `y` is never subnormal, `y` and `near * 2^-16` are exact, and NaN operands or results are the same NaN.
 //!
 //! The first residual may be subnormal, so operations that flush are not matched; nor are other roundings.
