@@ -12,7 +12,7 @@ use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use crate::error::Result;
-use crate::registers::{Known, Registers};
+use crate::registers::Registers;
 
 /// Bits of the fraction, and the bias of the exponent.
 pub(crate) fn shape(fmt: Fmt) -> (u32, i32) {
@@ -477,9 +477,10 @@ impl Registers {
     }
 
     /// Whether a float is of one of the classes of a mask: from bit 0 on a signalling NaN, a quiet NaN, -∞, a
-    /// negative normal or subnormal number, -0, 0, a positive subnormal or normal number, ∞.
+    /// negative normal or subnormal number, -0, 0, a positive subnormal or normal number, ∞. Only the answer
+    /// for active lanes counts.
     pub fn class(&mut self, fmt: Fmt, a: Value, mask: Value) -> Value {
-        if let Some(Known::Constant(mask)) = self.known(mask) {
+        if let Some(mask) = self.active_constant(mask) {
             return self.one_of_classes(fmt, a, mask);
         }
         let size = self.signed(fmt, a, true, false);

@@ -107,6 +107,8 @@ pub(crate) struct Registers {
     pub fills: Vec<Fill>,
     /// What is known of values.
     known: HashMap<Value, Known>,
+    /// Values that are a constant in the lanes with a flag: the flag and the constant.
+    constants: HashMap<Value, (Value, u64)>,
     /// The sums of two words, by their carry: what was added, and the result.
     sums: HashMap<Value, (Value, Value, Value)>,
     /// EXEC at the kernel's entry: all lanes that exist.
@@ -159,6 +161,7 @@ impl Registers {
             long_signed: false,
             fills: Vec::new(),
             known: HashMap::new(),
+            constants: HashMap::new(),
             sums: HashMap::new(),
             all: None,
             wholes: HashMap::new(),
@@ -301,6 +304,15 @@ impl Registers {
         self.known.get(&value).copied()
     }
 
+    /// The constant that a value is in the active lanes, if that is known.
+    pub fn active_constant(&mut self, value: Value) -> Option<u64> {
+        if let Some(Known::Constant(bits)) = self.known(value) {
+            return Some(bits);
+        }
+        let (flag, bits) = self.constants.get(&value).copied()?;
+        (self.active() == Some(flag)).then_some(bits)
+    }
+
     /// A denominator and a numerator, to be compared with others.
     pub fn division(&self, denominator: Value, numerator: Value) -> Division {
         [denominator, numerator].map(|value| match self.known(value) {
@@ -399,7 +411,11 @@ impl Registers {
             None => value,
             Some(active) => {
                 let old = self.get(register);
-                self.select(active, value, old)
+                let selected = self.select(active, value, old);
+                if let Some(Known::Constant(bits)) = self.known(value) {
+                    self.constants.insert(selected, (active, bits));
+                }
+                selected
             }
         };
         match &mut self.postponed {

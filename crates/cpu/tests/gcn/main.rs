@@ -12,6 +12,7 @@ mod forms;
 mod images;
 mod matrices;
 mod model;
+mod roots;
 mod same;
 mod values;
 

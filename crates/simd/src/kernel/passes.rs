@@ -284,6 +284,16 @@ fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 }
 
 fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    if work.widen != Widen::Never && wide::has_short_rows(&work.spec) {
+        let facts = work.analyses(func)?;
+        let part = !wide::may_widen(func, &facts.cfg) && wide::may_part(func, &facts.cfg);
+        if part && skip::only_skips(func, &facts.cfg, &facts.uniformity) {
+            work.spec = work.spec.of_warps(wave::Width::W32);
+            wide::of_narrow_warps(func);
+            return Ok(());
+        }
+        work.facts = Some(facts);
+    }
     let wanted = match work.widen {
         Widen::Never => false,
         Widen::WhereFar => work.far || work.many && work.across,

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wave::op::{Op, SReg, Space};
+use wave::op::{BarMode, Op, SReg, Space};
 use wave::{Function, Inst, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
@@ -35,6 +35,30 @@ pub const fn registers(avx512: bool) -> usize {
 
 /// Whether no lane of a kernel can tell how many warps of its block run together.
 pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
+    no_lane_tells(func, cfg, |_| false)
+}
+
+/// Whether waves of 64 lanes hold two rows of a block.
+pub fn has_short_rows(spec: &Specialisation) -> bool {
+    spec.warp == wave::Width::W64 && !spec.whole && !spec.clusters && spec.block[0] == 32
+}
+
+/// Whether waves with two rows are to run as two warps: no lane can tell, and there is no loop whose rounds
+/// share the rows' addresses. Barriers of the whole block are the same for warps of any size.
+pub fn may_part(func: &Function, cfg: &Cfg) -> bool {
+    let zeros: BTreeSet<Value> = cfg
+        .order
+        .iter()
+        .flat_map(|&b| &func.blocks[b].insts)
+        .filter(|i| matches!(i.op, Op::Const { bits: 0, .. }))
+        .flat_map(|i| i.results.iter().copied())
+        .collect();
+    let of_block = |i: &Inst| i.op == Op::Bar { mode: BarMode::Sync } && zeros.contains(&i.args[1]);
+    cfg.loops.is_empty() && no_lane_tells(func, cfg, of_block)
+}
+
+/// Whether no lane can tell, except by operations that `but` allows.
+fn no_lane_tells(func: &Function, cfg: &Cfg, but: impl Fn(&Inst) -> bool) -> bool {
     let tells = |op: &Op| match op {
         // Emitted for any number of lanes; what votes decide is judged in `skip`.
         Op::Agree(_) => false,
@@ -56,7 +80,7 @@ pub fn may_widen(func: &Function, cfg: &Cfg) -> bool {
     };
     // A trap names the lanes of one warp.
     let mut blocks = cfg.order.iter().map(|&b| &func.blocks[b]);
-    blocks.all(|b| !matches!(b.term, Terminator::Trap) && !b.insts.iter().any(|i| tells(&i.op)))
+    blocks.all(|b| !matches!(b.term, Terminator::Trap) && !b.insts.iter().any(|i| tells(&i.op) && !but(i)))
 }
 
 /// Whether the same warp of several blocks may run as one: a block's rows are one warp long, and its code has

@@ -7,7 +7,8 @@
 //! - joins halves: parameters of blocks, carried sums and extensions become ones of 64 bits (`halves.rs`),
 //! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
 //! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`),
-//! - asks whether any lane is left without a mask (`any.rs`).
+//! - asks whether any lane is left without a mask (`any.rs`),
+//! - replaces the expansion of a square root by one operation (`roots.rs`).
 //!
 //! Another pass turns branches on such questions into branches of the lanes (`branch.rs`).
 
@@ -17,6 +18,7 @@ mod flags;
 mod halves;
 mod known;
 mod needed;
+mod roots;
 
 pub use branch::diverge;
 
@@ -44,6 +46,7 @@ pub fn untangle(func: &mut Function) {
     halves::join(func);
     needed::narrow(func);
     any::ask(func);
+    roots::find(func);
 }
 
 /// Whether a function computes with masks of the lanes that execute.
