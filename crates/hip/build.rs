@@ -3,7 +3,7 @@
 //!
 //! `data/exports.tsv` lists every name with its version node. A name that `src/api/*.rs` does not define gets
 //! a function here that says so. A function `NAME_in_5` there is exported as `NAME` by the front of HIP 5,
-//! where HIP 6 changed a layout or numbers.
+//! where HIP 6 changed a layout or numbers, and `NAME_in_7` by that of HIP 7.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -54,7 +54,8 @@ fn written() -> BTreeSet<String> {
 fn functions(out: &Path, exports: &[(&str, &str)], fingerprint: u64) {
     let written = written();
     let mut stubs = String::new();
-    let (mut names, mut five, mut six) = (String::new(), String::new(), String::new());
+    let mut names = String::new();
+    let mut of_releases = [5, 6, 7].map(|release| (release, String::new()));
     for (name, _) in exports {
         if !written.contains(*name) {
             let _ = writeln!(
@@ -62,20 +63,23 @@ fn functions(out: &Path, exports: &[(&str, &str)], fingerprint: u64) {
                 "pub extern \"C\" fn {name}() -> u32 {{ crate::abi::unsupported(\"{name}\") }}"
             );
         }
-        let of_five = format!("{name}_in_5");
-        let of_five = if written.contains(&of_five) { &of_five } else { *name };
         let _ = writeln!(names, "    \"{name}\",");
-        let _ = writeln!(five, "    super::Function({of_five} as *const c_void),");
-        let _ = writeln!(six, "    super::Function({name} as *const c_void),");
+        for (release, functions) in &mut of_releases {
+            let own = format!("{name}_in_{release}");
+            let own = if written.contains(&own) { &own } else { *name };
+            let _ = writeln!(functions, "    super::Function({own} as *const c_void),");
+        }
     }
     let count = exports.len();
-    let table = format!(
-        "pub static NAMES: [&str; {count}] = [\n{names}];\n\
-         pub static FIVE_FUNCTIONS: [super::Function; {count}] = [\n{five}];\n\
-         pub static SIX_FUNCTIONS: [super::Function; {count}] = [\n{six}];\n\
-         pub static FIVE: super::Table = super::Table {{ fingerprint: {fingerprint}, count: {count}, functions: FIVE_FUNCTIONS.as_ptr() }};\n\
-         pub static SIX: super::Table = super::Table {{ fingerprint: {fingerprint}, count: {count}, functions: SIX_FUNCTIONS.as_ptr() }};\n"
-    );
+    let mut table = format!("pub static NAMES: [&str; {count}] = [\n{names}];\n");
+    for (release, functions) in of_releases {
+        let _ = writeln!(
+            table,
+            "pub static FUNCTIONS_OF_{release}: [super::Function; {count}] = [\n{functions}];\n\
+             pub static OF_{release}: super::Table = super::Table {{ fingerprint: {fingerprint}, \
+             count: {count}, functions: FUNCTIONS_OF_{release}.as_ptr() }};"
+        );
+    }
     write(&out.join("stubs.rs"), &stubs);
     write(&out.join("table.rs"), &table);
 }

@@ -31,14 +31,15 @@ pub fn table(soname: u8, backend: MakeBackend) -> Option<&'static Table> {
     crate::api::show_arrays();
     driver::visible::set_interface(driver::visible::Interface::Hip);
     match soname {
-        5 => Some(&generated::FIVE),
-        6 | 7 => Some(&generated::SIX),
+        5 => Some(&generated::OF_5),
+        6 => Some(&generated::OF_6),
+        7 => Some(&generated::OF_7),
         _ => None,
     }
 }
 
-/// A function by name, in the version of HIP 6 and later.
+/// A function by name, in the version of HIP 6.
 pub fn function(name: &str) -> Option<*const c_void> {
     let at = generated::NAMES.binary_search(&name).ok()?;
-    generated::SIX_FUNCTIONS.get(at).map(|f| f.0)
+    generated::FUNCTIONS_OF_6.get(at).map(|f| f.0)
 }

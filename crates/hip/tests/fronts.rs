@@ -115,6 +115,48 @@ fn the_compilers_library_is_the_same_behind() {
     }
 }
 
+/// HIP 7 removed the structure that HIP 6 describes the driver's fills by.
+#[test]
+fn fills_of_the_drivers_graphs_are_described_as_in_their_release() {
+    // `HIP_MEMSET_NODE_PARAMS` and `hipMemsetParams`, by words.
+    type Describe = fn(u64, u64, u64) -> Vec<u64>;
+    let six: Describe = |to, value, width| vec![to, 0, value | 4 << 32, width, 1];
+    let seven: Describe = |to, value, width| vec![to, 4, 1, 0, value, width];
+    for (number, params) in [(6, six), (7, seven)] {
+        // SAFETY: the front's initialiser opens the library beside it, whose initialisers do nothing. The
+        // functions take as many words, and what their pointers point to is as large as they expect.
+        unsafe {
+            let hip = libloading::Library::new(library::front(number)).expect("the front");
+            type Words = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> u32;
+            let call = |name: &str, args: [u64; 6]| {
+                let function = hip.get::<Words>(name.as_bytes()).expect("a name");
+                let [a, b, c, d, e, f] = args;
+                assert_eq!(function(a, b, c, d, e, f), 0, "{name} of {number}");
+            };
+            let at = |v: &mut u64| std::ptr::from_mut(v) as u64;
+            let (mut memory, mut graph, mut node, mut exec) = (0u64, 0u64, 0u64, 0u64);
+            call("hipMalloc", [at(&mut memory), 64, 0, 0, 0, 0]);
+            call("hipGraphCreate", [at(&mut graph), 0, 0, 0, 0, 0]);
+            let mut first = params(memory, 7, 16);
+            call("hipDrvGraphAddMemsetNode", [at(&mut node), graph, 0, 0, first.as_mut_ptr() as u64, 0]);
+            call("hipGraphInstantiate", [at(&mut exec), graph, 0, 0, 0, 0]);
+            let mut words = [0u32; 16];
+            for (value, count) in [(7u64, 16), (9, 8)] {
+                if value == 9 {
+                    let mut next = params(memory, 9, 8);
+                    let to = next.as_mut_ptr() as u64;
+                    call("hipDrvGraphExecMemsetNodeSetParams", [exec, node, to, 0, 0, 0]);
+                }
+                call("hipGraphLaunch", [exec, 0, 0, 0, 0, 0]);
+                call("hipDeviceSynchronize", [0; 6]);
+                call("hipMemcpyDtoH", [words.as_mut_ptr() as u64, memory, 64, 0, 0, 0]);
+                let right = (0..16).all(|i| u64::from(words[i]) == if i < count { value } else { 7 });
+                assert!(right, "{number}: {words:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn each_has_its_soname_and_every_node_up_to_its_time() {
     for number in [5, 6, 7] {

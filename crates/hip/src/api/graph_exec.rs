@@ -206,6 +206,13 @@ api! {
         Ok(exec.set_work(Rules::Hip, of, node::filling(&params.get()?.into())?)?)
     }
 
+    Context Legal fn hipDrvGraphExecMemsetNodeSetParams_in_7(
+        handle: Handle, of: Handle, params: In<FillNodeParams>, _context: Handle,
+    ) {
+        let exec = exec_with(handle, of, |work| matches!(work, Work::Fill(_)))?;
+        Ok(exec.set_work(Rules::Hip, of, node::filling(&params.get()?)?)?)
+    }
+
     Context Legal fn hipGraphExecHostNodeSetParams(handle: Handle, of: Handle, params: In<HostNodeParams>) {
         let exec = exec_with(handle, of, |work| matches!(work, Work::Host(_)))?;
         Ok(exec.set_work(Rules::Hip, of, node::host(&params.get()?)?)?)

@@ -201,6 +201,13 @@ api! {
         add(out, graph, nodes, count, |_| node::filling(&params.get()?.into()))
     }
 
+    // HIP 7 removed the structure.
+    Context Legal fn hipDrvGraphAddMemsetNode_in_7(
+        out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<FillNodeParams>, _context: Handle,
+    ) {
+        add(out, graph, nodes, count, |_| node::filling(&params.get()?))
+    }
+
     Context Legal fn hipDrvGraphAddMemFreeNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, address: u64,
     ) {
