@@ -120,12 +120,23 @@ impl Region {
                 .into_iter()
                 .collect()
         };
-        let exit = match ways_out(&blocks)[..] {
-            [] => None,
-            [exit] if cfg.preds[exit].iter().all(|&p| within(&blocks, p)) => Some(exit),
-            _ => {
-                blocks = after;
-                None
+        let suspends = |b: usize| func.blocks[b].insts.iter().any(|i| i.op.suspends());
+        // Where the ways out of the loops do not meet yet, what lies between belongs to the region.
+        let exit = loop {
+            let ways = ways_out(&blocks);
+            let closed = |&&w: &&usize| cfg.preds[w].iter().all(|&p| within(&blocks, p));
+            let next = match ways[..] {
+                [] => break None,
+                [exit] if closed(&&exit) => break Some(exit),
+                [_] => None,
+                _ => ways.iter().filter(closed).filter(|&&w| !suspends(w)).min_by_key(|&&w| cfg.position[w]),
+            };
+            match next {
+                Some(&next) => drop(blocks.insert(next)),
+                None => {
+                    blocks = after;
+                    break None;
+                }
             }
         };
         let insts =
