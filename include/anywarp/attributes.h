@@ -24,7 +24,13 @@
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#ifdef __AMDGCN__
+/* clang ignores launch_bounds in code for AMD. */
+#define __anywarp_first(first, ...) first
+#define __launch_bounds__(...) __attribute__((amdgpu_flat_work_group_size(1, __anywarp_first(__VA_ARGS__, 0))))
+#else
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
 /* clang has such variables in HIP's code for AMD alone. Elsewhere the word is an error that says what to write. */
 #if defined(__HIP__) && !defined(__CUDA__)

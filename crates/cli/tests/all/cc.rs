@@ -169,6 +169,25 @@ fn faults_name_their_lines() {
     }
 }
 
+/// A block that is larger than a kernel was compiled for is refused, in AMD's code as in PTX.
+#[test]
+fn bounds_of_launches() {
+    let folder = Folder::new("cc-bounds");
+    let source = "#include <hip/hip_runtime.h>\n#include <cstdio>\n\
+                  template <int N> __global__ __launch_bounds__(N, 2) void small(int *p) { *p = N; }\n\
+                  int main() { int *p, one = 0; hipMalloc(&p, 4); small<64><<<1, 64>>>(p);\n\
+                  int right = hipDeviceSynchronize(); hipMemcpy(&one, p, 4, hipMemcpyDeviceToHost);\n\
+                  small<64><<<1, 65>>>(p); int wrong = hipGetLastError(); if (!wrong) wrong = hipDeviceSynchronize();\n\
+                  printf(\"%d %d %d\\n\", right, one, wrong != 0); }\n";
+    write(&folder, "bounds.hip", source);
+    for arch in ["gfx906", "compute_80"] {
+        compiled(&["--arch", arch, "-Wno-unused-value", "bounds.hip", "-o", "bounds"], &folder.0);
+        let mut run = Command::new(ANYWARP);
+        let output = run.args(["run", "--"]).arg(folder.0.join("bounds")).output().expect("it starts");
+        assert_eq!(text(&output.stdout), "0 64 1\n", "{arch}: {}", text(&output.stderr));
+    }
+}
+
 /// Managed variables, which clang has in HIP's code for AMD's processors.
 #[test]
 fn managed_variables_for_amd() {
