@@ -63,6 +63,8 @@ scripts!(
     external,
     fill,
     graph,
+    graph_fill,
+    graph_fill_in_7,
     launch,
     library,
     managed,
