@@ -18,7 +18,7 @@ use crate::rules::{Checks, Limits, Rules};
 use crate::settings::Making;
 use crate::share;
 
-/// The stack that compiling takes at most; programs' threads may have less.
+/// Bytes of stack that compiling a kernel needs; a program's thread may have less.
 const STACK: usize = 256 << 10;
 
 /// A loaded module, ready to compile kernels.

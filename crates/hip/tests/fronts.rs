@@ -115,7 +115,7 @@ fn the_compilers_library_is_the_same_behind() {
     }
 }
 
-/// HIP 7 removed the structure that HIP 6 describes the driver's fills by.
+/// `hipDrvGraphAddMemsetNode` takes HIP 6's structure in `.so.6`, and HIP 7's in `.so.7`.
 #[test]
 fn fills_of_the_drivers_graphs_are_described_as_in_their_release() {
     // `HIP_MEMSET_NODE_PARAMS` and `hipMemsetParams`, by words.

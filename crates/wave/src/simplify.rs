@@ -106,7 +106,7 @@ impl Pass {
         if let Op::Shift(op @ ShiftOp::ShrS, _) = &mut inst.op
             && self.ranges.at(inst.args[0], b).is_natural()
         {
-            // What is the same in all lanes of a warp is known of unsigned shifts.
+            // The uniformity analysis finds equal results in all lanes for unsigned shifts.
             *op = ShiftOp::ShrU;
         }
         if let Op::Zext { from: Ty::I32, to: Ty::I64 } = inst.op

@@ -131,7 +131,7 @@ impl Job {
         Ok(self.clang.pass(&self.include(), language, side, optimisation)?)
     }
 
-    /// clang for a source in no GPU language. Sources in C are C, as nvcc has it, whatever C++ others are.
+    /// clang for a host-only source. A `.c` file is compiled as C, as nvcc does, without options for C++.
     fn other(&self, input: &Input) -> Result<Command> {
         let mut command = self.clang()?;
         if input.is_c() {
@@ -218,18 +218,21 @@ impl Job {
         self.execute(command)
     }
 
+    /// Compiles a source in any language to an object.
+    fn compile(&self, input: &Input, index: usize, output: &Path) -> Result<()> {
+        if let Some(language) = input.language {
+            return self.object(input, language, index, output);
+        }
+        let mut command = self.other(input)?;
+        command.arg("-c").arg("-o").arg(output).arg(&input.path);
+        self.execute(command)
+    }
+
     /// `-c`: an object for each source.
     fn objects(&self) -> Result<()> {
         for (index, input) in self.request.inputs().enumerate() {
             let output = self.request.output_of(input, "o")?;
-            match input.language {
-                Some(language) => self.object(input, language, index, &output)?,
-                None => {
-                    let mut command = self.other(input)?;
-                    command.arg("-c").arg("-o").arg(&output).arg(&input.path);
-                    self.execute(command)?;
-                }
-            }
+            self.compile(input, index, &output)?;
         }
         Ok(())
     }
@@ -280,27 +283,18 @@ impl Job {
                 arguments::Word::Option(option) => {
                     command.arg(option);
                 }
-                arguments::Word::Input(input) => match input.language {
-                    Some(language) => {
-                        let object = self.scratch.path().join(format!("{index}.o"));
-                        self.object(input, language, index, &object)?;
-                        // After `-x c++` the object would be read as a source.
-                        command.arg("-xnone").arg(object);
-                        index += 1;
-                        languages.push(language);
-                    }
-                    None if input.is_c() => {
-                        let object = self.scratch.path().join(format!("{index}.o"));
-                        let mut compile = self.other(input)?;
-                        compile.arg("-c").arg("-o").arg(&object).arg(&input.path);
-                        self.execute(compile)?;
-                        command.arg("-xnone").arg(object);
-                        index += 1;
-                    }
-                    None => {
-                        command.arg(&input.path);
-                    }
-                },
+                // What is left to the linking command is compiled as C++ there.
+                arguments::Word::Input(input) if input.language.is_some() || input.is_c() => {
+                    let object = self.scratch.path().join(format!("{index}.o"));
+                    self.compile(input, index, &object)?;
+                    // After `-x c++` the object would be read as a source.
+                    command.arg("-xnone").arg(object);
+                    index += 1;
+                    languages.extend(input.language);
+                }
+                arguments::Word::Input(input) => {
+                    command.arg(&input.path);
+                }
             }
         }
         if let Some(output) = &self.request.output {

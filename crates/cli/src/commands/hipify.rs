@@ -293,8 +293,8 @@ fn database(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Prints the diagnostics to standard error. Of those that require no action, each name is printed once, with
-/// the lines of the others.
+/// Prints the diagnostics to standard error. Of those that require no action, each name is printed once,
+/// with the lines of its other places.
 fn report_findings(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
     let lines = Lines::new(text);
     let color = std::io::stderr().is_terminal();
@@ -314,7 +314,7 @@ fn report_findings(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
 
 /// What a note says of the further places of its name: ` (and 2 more: lines 7, 9)`.
 fn others(lines: &[usize]) -> String {
-    /// So many lines are named.
+    /// The number of lines that are listed at most.
     const NAMED: usize = 5;
     let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
     match lines.len() {

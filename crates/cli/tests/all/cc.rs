@@ -127,7 +127,7 @@ fn the_first_program() {
     assert_eq!(printed, "0 of 100000 sums are wrong, sum[777] = 1165.5\n");
 }
 
-/// A source in C is C, as nvcc has it, whatever C++ the others are.
+/// A `.c` file is compiled as C, as nvcc does, even if the options select a C++ standard.
 #[test]
 fn sources_in_c() {
     let folder = Folder::new("cc-c");
