@@ -362,13 +362,8 @@ fn differences(
     engines: &[Engine],
     folder: &std::path::Path,
 ) -> Vec<String> {
-    let mut state = 88_172_645_463_325_252u64;
-    let mut random = move |below: u32| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u32 % below
-    };
+    let mut bits = super::random(88_172_645_463_325_252);
+    let mut random = move |below: u32| (bits() >> 24) as u32 % below;
     let lanes = inputs(image, &mut random);
     let function = 1 + random(6);
     let handle = object(image);

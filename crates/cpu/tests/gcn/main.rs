@@ -221,6 +221,16 @@ fn kernels_compute_what_their_files_say() {
     assert!(failures.is_empty(), "{} do not hold:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// Random numbers that are the same in every run (xorshift).
+fn random(mut state: u64) -> impl FnMut() -> u64 {
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
+}
+
 /// Code with changed words is refused, or becomes a module that keeps the rules of wave IR.
 #[test]
 fn changed_code_is_refused_or_keeps_the_rules() {
@@ -230,13 +240,7 @@ fn changed_code_is_refused_or_keeps_the_rules() {
     let folder = tempfile::tempdir().expect("a folder");
     let rounds = sample::of(400, 60);
     let (mut kept, mut refused) = (0, 0);
-    let mut state = 2026u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut random = random(2026);
     for (file, (target, options)) in files().iter().zip(TARGETS.iter().cycle()).step_by(sample::of(1, 3)) {
         let into = folder.path().join("object");
         let original = compiled(file, target, options, "-O2", &into).expect("a code object");

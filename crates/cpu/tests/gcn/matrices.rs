@@ -441,13 +441,8 @@ fn assembly(target: &str, shape: &Shape) -> String {
 /// Runs a product; says what differs.
 fn difference(target: &str, shape: &Shape, folder: &std::path::Path) -> Result<(), String> {
     let lanes = shape.lanes();
-    let mut state = 88_172_645_463_325_252u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 20) as i32 & 0xffff
-    };
+    let mut bits = super::random(88_172_645_463_325_252);
+    let mut random = move || (bits() >> 20) as i32 & 0xffff;
     let mut small = || random() % 7 - 3;
     let [m, n, k] = shape.size;
     let stored = if shape.is_sparse() { k / 2 } else { k };

@@ -38,13 +38,7 @@ fn operands(random: usize) -> Vec<u32> {
             list.push(high << 23 | !((1 << bit) - 1) & 0x7f_ffff);
         }
     }
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut next = super::random(0x9e37_79b9_7f4a_7c15);
     for _ in 0..random {
         let word = next();
         list.push(word as u32);
