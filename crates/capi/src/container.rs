@@ -57,20 +57,36 @@ pub fn declared<'a>(address: u64, size: usize) -> Result<&'a [u8]> {
     Err(Error::InvalidImage)
 }
 
-/// Whether the process can read all of these bytes. The system tries one byte of each page; where it may not
-/// (some sandboxes refuse the call), it is asked whether the pages are mapped at all.
+/// The bytes at an address, up to `most` and to the end of the last page that the process can read; `None` if
+/// it can read none.
+pub fn readable<'a>(address: u64, most: usize) -> Option<&'a [u8]> {
+    match readable_bytes(address, most) {
+        0 if most > 0 => None,
+        size => Some(bytes_at(address, size)),
+    }
+}
+
+/// Whether the process can read all of these bytes.
 fn is_readable(address: u64, size: usize) -> bool {
+    readable_bytes(address, size) == size
+}
+
+/// How many of these bytes the process can read from the first on. The system tries one byte of each page;
+/// where it may not (some sandboxes refuse the call), it is asked whether the pages are mapped at all.
+fn readable_bytes(address: u64, size: usize) -> usize {
     /// Pages that are tried by one call; the system takes at most 1024.
     const MANY: usize = 512;
-    let Some(end) = address.checked_add(size as u64) else { return false };
-    let borders = (address / PAGE + 1..).map(|page| page * PAGE).take_while(|at| *at < end);
-    let mut places = std::iter::once(address).chain(borders).take(if size == 0 { 0 } else { usize::MAX });
-    let place = |at: u64| libc::iovec { iov_base: at as *mut libc::c_void, iov_len: 1 };
+    let end = address.saturating_add(size as u64);
+    let pages = (address / PAGE + 1..=(end / PAGE)).map(|page| page * PAGE).take_while(|at| *at < end);
+    let mut places = std::iter::once(address).chain(pages).take(if size == 0 { 0 } else { usize::MAX });
     loop {
-        let from: Vec<libc::iovec> = places.by_ref().take(MANY).map(place).collect();
-        if from.is_empty() {
-            return true;
+        let tried: Vec<u64> = places.by_ref().take(MANY).collect();
+        if tried.is_empty() {
+            // All of them, unless they go beyond the last address.
+            return (end - address) as usize;
         }
+        let from: Vec<libc::iovec> =
+            tried.iter().map(|at| libc::iovec { iov_base: *at as *mut libc::c_void, iov_len: 1 }).collect();
         let mut bytes = [0u8; MANY];
         let into = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: from.len() };
         // SAFETY: writes at most one byte for each place, into `bytes`; places that cannot be read end the
@@ -83,18 +99,25 @@ fn is_readable(address: u64, size: usize) -> bool {
             continue;
         }
         let refused = std::io::Error::last_os_error().raw_os_error();
-        if read < 0 && matches!(refused, Some(libc::EPERM | libc::ENOSYS)) {
-            return is_mapped(address, end);
-        }
-        return false;
+        let first = if read >= 0 {
+            tried.get(read as usize)
+        } else if matches!(refused, Some(libc::EPERM | libc::ENOSYS)) {
+            match tried.iter().find(|at| !is_mapped(**at)) {
+                Some(first) => Some(first),
+                None => continue,
+            }
+        } else {
+            tried.first()
+        };
+        return first.map_or(0, |first| (first - address) as usize);
     }
 }
 
-fn is_mapped(address: u64, end: u64) -> bool {
-    let first = address / PAGE * PAGE;
-    let Ok(length) = usize::try_from(end - first) else { return false };
-    // SAFETY: with MS_ASYNC the call changes nothing; it fails if a page is not mapped.
-    unsafe { libc::msync(first as *mut libc::c_void, length, libc::MS_ASYNC) == 0 }
+/// Whether the page of an address is mapped.
+fn is_mapped(address: u64) -> bool {
+    let page = address / PAGE * PAGE;
+    // SAFETY: with MS_ASYNC the call changes nothing; it fails if the page is not mapped.
+    unsafe { libc::msync(page as *mut libc::c_void, PAGE as usize, libc::MS_ASYNC) == 0 }
 }
 
 /// An ELF image. The output of this driver's linker is returned whole; of machine code only the header is.
@@ -177,6 +200,10 @@ mod tests {
             assert_eq!(found.map(<[u8]>::len).ok(), fits.then_some(256), "{bytes}, unmapped: {unmapped}");
         }
         assert_eq!(declared(u64::MAX - 3, 16), Err(Error::InvalidImage));
+        let at = page_before(true);
+        for (offset, most, wanted) in [(0, 5000, 4096), (4000, 10, 10), (4000, 1 << 40, 96), (4096, 1, 0)] {
+            assert_eq!(readable(at + offset, most).map_or(0, <[u8]>::len), wanted, "{offset} {most}");
+        }
         assert_eq!(declared(page_before(true), 0), Ok(&[][..]));
     }
 

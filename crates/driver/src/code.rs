@@ -30,21 +30,63 @@ pub(crate) fn code_of(bytes: &[u8]) -> Code<'_> {
     if is_amd_object(bytes) { Code::AmdObject(bytes) } else { Code::Ptx(bytes) }
 }
 
+/// Why bytes cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The status.
+    pub error: Error,
+    /// The reason; none if the log has it.
+    pub reason: Option<String>,
+}
+
+impl Refused {
+    /// A status whose reason is not in the log yet.
+    pub fn new(error: Error, reason: impl Into<String>) -> Refused {
+        Refused { error, reason: Some(reason.into()) }
+    }
+
+    /// Puts the reason into the log and the report, and returns the status.
+    pub fn tell(self, report: &mut Report) -> Error {
+        if let Some(reason) = self.reason {
+            report.errors = format!("error   : {reason}\n");
+            log::say(log::Level::Warn, || format!("an image failed to load: {reason}"));
+        }
+        self.error
+    }
+}
+
+/// A status that was logged where it arose.
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Refused { error, reason: None }
+    }
+}
+
+impl From<image::Error> for Refused {
+    fn from(error: image::Error) -> Self {
+        let reason = match error {
+            image::Error::Broken(reason) => reason,
+            image::Error::Invalid => UNKNOWN.into(),
+            image::Error::NoBinary(contents) => {
+                return Refused::new(Error::NoBinaryForGpu, format!("it contains {contents}"));
+            }
+        };
+        Refused::new(Error::InvalidImage, reason)
+    }
+}
+
+/// What the log says of bytes that are nothing that HIP loads.
+const UNKNOWN: &str = "unknown format: expected PTX, a fatbin, an AMD code object or an offload bundle";
+
 /// A bundle, decompressed if it was not; other bytes as they are.
 ///
 /// # Errors
-/// [`Error::InvalidImage`]: it is broken; the log says where.
-pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
-    if !bytes.starts_with(COMPRESSED_MAGIC) {
-        return Ok(bytes.into());
+/// [`Error::InvalidImage`]: it is broken.
+pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refused> {
+    if bytes.starts_with(COMPRESSED_MAGIC) {
+        return Ok(image::decompress(bytes)?.into());
     }
-    let bundle = image::decompress(bytes).map_err(|error| {
-        if let image::Error::Broken(reason) = error {
-            log::say(log::Level::Warn, || format!("an image failed to load: {reason}"));
-        }
-        Error::InvalidImage
-    })?;
-    Ok(bundle.into())
+    Ok(bytes.into())
 }
 
 /// The code in a container that suits a device: names and bytes of PTX texts, or one AMD code object.
@@ -61,9 +103,9 @@ pub fn parts(
     if !options.bundles {
         return module::texts(device, bytes, report);
     }
-    let bytes = unpacked(bytes)?;
+    let bytes = unpacked(bytes).map_err(|refused| refused.tell(report))?;
     if bytes.starts_with(BUNDLE_MAGIC) {
-        let entries = image::bundled(&bytes).ok_or(Error::InvalidImage)?;
+        let entries = image::bundled(&bytes).map_err(|error| Refused::from(error).tell(report))?;
         let object = best_object(device, entries.iter().map(|e| e.bytes))?;
         let ours = |code: &[u8]| matches!(image::detect(code), Some(k) if k != image::Kind::Elf);
         let text = entries.iter().find(|e| ours(e.bytes)).map(|e| e.bytes);
@@ -72,30 +114,52 @@ pub fn parts(
             Some(code) if is_amd_object(code) => Ok(vec![(String::new(), code.to_vec())]),
             Some(code) => module::texts(device, code, report),
             None => {
-                let targets: Vec<&str> = entries.iter().map(|e| e.target).collect();
-                let targets = if targets.is_empty() { "nothing".into() } else { targets.join(", ") };
-                Err(nothing(device, &format!("the bundle contains code for {targets}"), report))
+                let entries = entries.iter().map(described).collect::<Result<Vec<_>>>()?;
+                let entries = if entries.is_empty() { "nothing".into() } else { entries.join(", ") };
+                Err(nothing(device, &format!("the bundle contains {entries}"), report))
             }
         };
     }
     if is_amd_object(&bytes) {
         if bytes.len() < HEADER {
-            report.errors =
-                format!("error   : an AMD code object of {} bytes ends in its header\n", bytes.len());
-            return Err(Error::InvalidImage);
+            let reason = format!("an AMD code object of {} bytes ends in its header", bytes.len());
+            return Err(Refused::new(Error::InvalidImage, reason).tell(report));
         }
         return match best_object(device, [&*bytes].into_iter())? {
             Some(code) => Ok(vec![(String::new(), code.to_vec())]),
             None => {
                 let what = match driver()?.backend.amd_target(&bytes) {
                     Ok(target) => format!("it is an AMD code object for {target}"),
-                    Err(reason) => format!("it is an AMD code object: {reason}"),
+                    Err(reason) => format!("it is an ELF file for AMD's GPUs, but {reason}"),
                 };
                 Err(nothing(device, &what, report))
             }
         };
     }
+    if image::detect(&bytes).is_none() {
+        return Err(Refused::from(image::Error::Invalid).tell(report));
+    }
     module::texts(device, &bytes, report)
+}
+
+/// A bundle's entry as the log names it: its target, and what is wrong with code that does not run on any
+/// device.
+fn described(entry: &image::Bundled<'_>) -> Result<String> {
+    let target = entry.target.escape_debug();
+    Ok(match entry.bytes {
+        [] => format!("nothing for {target}"),
+        code if is_amd_object(code) => match driver()?.backend.amd_target(code) {
+            Ok(real) if names(entry.target, &real) => format!("code for {target}"),
+            Ok(real) => format!("code for {real} under the name {target}"),
+            Err(reason) => format!("code for {target} that cannot be loaded ({reason})"),
+        },
+        _ => format!("something for {target} that is neither an AMD code object nor PTX"),
+    })
+}
+
+/// Whether an entry's target names a processor, whatever features either has.
+fn names(target: &str, real: &str) -> bool {
+    real.split(':').next().is_some_and(|processor| target.contains(processor))
 }
 
 /// Of several codes the AMD code object that suits a device best.

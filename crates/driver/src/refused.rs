@@ -28,6 +28,8 @@ pub enum Cause {
     Cluster,
     /// Not all blocks of a cooperative launch fit.
     Cooperative,
+    /// The parameters cannot be read as they are described.
+    Parameters,
 }
 
 /// The causes that the log has named for a function, as bits.
@@ -37,11 +39,23 @@ pub struct Told(AtomicU32);
 /// Names a cause.
 #[cold]
 pub fn tell(function: &Function, cause: Cause, why: impl FnOnce() -> String) {
+    first(function, cause, log::Level::Error, || {
+        format!("kernel {} cannot be launched: {}", readable(&function.info().name), why())
+    });
+}
+
+/// Names what would be a cause, were the launch not performed all the same.
+#[cold]
+pub fn warn(function: &Function, cause: Cause, why: impl FnOnce() -> String) {
+    first(function, cause, log::Level::Warn, || {
+        format!("a launch of kernel {} is wrong: {}", readable(&function.info().name), why())
+    });
+}
+
+fn first(function: &Function, cause: Cause, level: log::Level, what: impl FnOnce() -> String) {
     let bit = 1 << cause as u32;
     if function.told.0.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
-        log::say(log::Level::Error, || {
-            format!("kernel {} cannot be launched: {}", readable(&function.info().name), why())
-        });
+        log::say(level, what);
     }
 }
 

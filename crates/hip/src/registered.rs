@@ -15,7 +15,7 @@ use driver::library::{self, Library};
 use driver::log::{self, Level};
 use driver::memory::rights::Rights;
 use driver::memory::transfer::{Place, Transfer};
-use driver::module::{Function, Module};
+use driver::module::{Function, Module, Report};
 
 use crate::abi::Text;
 use crate::{Error, Result, code};
@@ -136,7 +136,8 @@ pub fn managed(handle: u64, host: u64, memory: u64, name: Text) -> Result<()> {
 impl Binary {
     fn library(&self) -> Result<Arc<Library>> {
         let made = self.library.get_or_init(|| {
-            let code = code::container(code::at(Text::at(self.address))?)?;
+            let code = code::at(Text::at(self.address)).and_then(code::container);
+            let code = code.map_err(|refused| refused.tell(&mut Report::default()))?;
             Ok(library::get(library::load(code, code::options(&LoadOptions::default()))?)?)
         });
         made.clone()

@@ -3,6 +3,7 @@
 
 mod libraries;
 mod library;
+mod refused;
 mod rules;
 mod several;
 #[allow(dead_code, reason = "each test that includes these files uses part of them")]

@@ -18,8 +18,8 @@ mod search;
 mod unpack;
 
 pub use bundle::{
-    BUNDLE_MAGIC, Bundled, COMPRESSED_HEADER, COMPRESSED_MAGIC, bundle_size, bundled, compressed_size,
-    decompress,
+    BUNDLE_MAGIC, Bundled, COMPRESSED_HEADER, COMPRESSED_MAGIC, CompressedSize, bundle_size, bundled,
+    compressed_size, decompress,
 };
 pub use elf::elf_size;
 pub use fatbin::{

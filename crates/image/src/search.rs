@@ -3,7 +3,7 @@
 
 use memchr::memmem::Finder;
 
-use crate::bundle::{BUNDLE_MAGIC, COMPRESSED_MAGIC, bundle_size, bundled, compressed_size};
+use crate::bundle::{BUNDLE_MAGIC, COMPRESSED_MAGIC, CompressedSize, bundle_size, bundled, compressed_size};
 use crate::fatbin::{self, FATBIN_MAGIC, FATBIN_MAGIC_OLD};
 use crate::until_nul;
 
@@ -49,12 +49,12 @@ pub fn search_bundles(file: &[u8]) -> Vec<Piece<'_>> {
         let end = found.last().map_or(0, |p| p.offset + p.bytes.len());
         let rest = file.get(offset..).unwrap_or(&[]);
         let size = if rest.starts_with(BUNDLE_MAGIC) {
-            let at = |from: usize, length: usize| rest.get(from..from.saturating_add(length)).unwrap_or(&[]);
-            bundle_size(&at).filter(|n| rest.get(..*n).and_then(bundled).is_some())
+            let at = |from: usize, length: usize| rest.get(from..from.checked_add(length)?);
+            bundle_size(&at).ok().filter(|n| rest.get(..*n).is_some_and(|all| bundled(all).is_ok()))
         } else {
-            match rest.get(4..8) {
-                Some([1, 0, 0 | 1, 0]) if offset == 0 => Some(rest.len()),
-                Some([2 | 3, 0, 0 | 1, 0]) => compressed_size(rest),
+            match compressed_size(rest) {
+                Ok(CompressedSize::Exactly(size)) => Some(size),
+                Ok(CompressedSize::AtMost(_)) if offset == 0 => Some(rest.len()),
                 _ => None,
             }
         };

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use capi::container;
 use capi::types::FunctionLaunchParams;
 use driver::context::Context;
 use driver::device::attribute;
@@ -132,6 +133,7 @@ impl Launch {
         let device = function.device();
         let info = function.info();
         if !self.params.is_null() && !self.extra.is_null() {
+            refused::tell(function, Cause::Parameters, || "it has both kernel parameters and `extra`".into());
             return Err(Error::InvalidValue);
         }
         // An empty block also means no work, but has its own error.
@@ -156,6 +158,9 @@ impl Launch {
             return Err(Error::InvalidValue);
         }
         if !info.params.is_empty() && self.params.is_null() && self.extra.is_null() {
+            refused::tell(function, Cause::Parameters, || {
+                format!("the kernel has {} parameters, and none are given", info.params.len())
+            });
             return Err(Error::InvalidValue);
         }
         if threads > u64::from(function.max_threads()) {
@@ -193,37 +198,75 @@ impl Launch {
         Ok((config, Params::of(&self.parameters(function)?)))
     }
 
-    /// The parameter buffer. From a whole buffer, each parameter is read at its offset; HIP does not check
-    /// the size.
+    /// The parameter buffer. From a whole buffer, each parameter is read at its offset; HIP ignores the size
+    /// that it is said to have, so a buffer that is too short is used as far as it can be read.
     fn parameters(&self, function: &Function) -> Result<Vec<u8>> {
         let info = function.info();
         let mut buffer = vec![0; info.param_size as usize];
-        let mut put = |offset: u32, size: u32, from: u64| {
+        let mut put = |offset: u32, size: u32, from: &[u8]| {
             let (offset, size) = (offset as usize, size as usize);
             if let Some(to) = buffer.get_mut(offset..offset.saturating_add(size)) {
-                to.copy_from_slice(bytes_at(from, size));
+                to.copy_from_slice(from);
             }
+        };
+        let refused = |why: &dyn Fn() -> String| {
+            refused::tell(function, Cause::Parameters, why);
+            Error::InvalidValue
         };
         if !self.extra.is_null() {
             let key = |i| self.extra.at(i);
-            let wanted = [extra_key::BUFFER_POINTER, extra_key::BUFFER_SIZE, extra_key::END];
-            if [key(0)?, key(2)?, key(4)?] != wanted {
-                return Err(Error::InvalidValue);
+            let wanted = [(0, extra_key::BUFFER_POINTER), (2, extra_key::BUFFER_SIZE), (4, extra_key::END)];
+            // Nothing is read behind a wrong key: it may end the list.
+            for (place, wanted) in wanted {
+                let found = key(place)?;
+                if found != wanted {
+                    return Err(refused(&|| {
+                        format!(
+                            "`extra` must be {{1, the buffer, 2, the address of its size, 3}}, but element {place} \
+                             is {found}"
+                        )
+                    }));
+                }
             }
             let from = key(1)?;
             if from == 0 && !info.params.is_empty() {
-                return Err(Error::InvalidValue);
+                return Err(refused(&|| "the buffer in `extra` is null".into()));
+            }
+            let needed = info.params.iter().map(|p| u64::from(p.offset) + u64::from(p.size)).max();
+            let stated = match key(3)? {
+                0 => None,
+                size => In::<u64>::at_address(size).get().ok(),
+            };
+            let short = stated.zip(needed).filter(|(stated, needed)| stated < needed);
+            if let Some((stated, needed)) = short {
+                let readable =
+                    container::readable(from, needed as usize).map_or(0, |bytes| bytes.len() as u64);
+                if readable < needed {
+                    return Err(refused(&|| {
+                        format!(
+                            "the buffer in `extra` has {stated} bytes, the parameters need {needed}, and only \
+                             {readable} can be read"
+                        )
+                    }));
+                }
+                refused::warn(function, Cause::Parameters, || {
+                    format!(
+                        "the buffer in `extra` is said to have {stated} bytes; {needed} are read, as on AMD's \
+                         hardware"
+                    )
+                });
             }
             for param in &info.params {
-                put(param.offset, param.size, from.wrapping_add(u64::from(param.offset)));
+                let at = from.wrapping_add(u64::from(param.offset));
+                put(param.offset, param.size, bytes_at(at, param.size as usize));
             }
         } else if !self.params.is_null() {
             for (i, param) in info.params.iter().enumerate() {
                 let from = self.params.at(i)?;
                 if from == 0 {
-                    return Err(Error::InvalidValue);
+                    return Err(refused(&|| format!("the address of parameter {i} is null")));
                 }
-                put(param.offset, param.size, from);
+                put(param.offset, param.size, bytes_at(from, param.size as usize));
             }
         }
         Ok(buffer)
@@ -294,10 +337,16 @@ fn module_launch(
         return Err(Error::InvalidValue);
     }
     if launch.work[0] > u64::from(u32::MAX) {
+        if let Ok(function) = launched(handle) {
+            refused::tell(&function, Cause::Grid, || {
+                format!("{} threads in x; HIP counts up to {}", launch.work[0], u32::MAX)
+            });
+        }
         return Err(Error::InvalidConfiguration);
     }
     let function = launched(handle)?;
     if grid.contains(&0) && !launch.block.contains(&0) {
+        refused::grid(&function, grid);
         return Err(Error::InvalidValue);
     }
     launch.with_buffer(extra).go(&function, &stream)

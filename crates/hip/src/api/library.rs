@@ -19,16 +19,17 @@ use super::function::attribute_of;
 static UNUSABLE: Mutex<BTreeMap<Handle, Error>> = Mutex::new(BTreeMap::new());
 
 /// Makes a library of code, or of the reason why there is none.
-fn load(out: Out<Handle>, bytes: Result<Vec<u8>>, jit: &Jit) -> Result<()> {
+fn load(out: Out<Handle>, bytes: code::Result<Vec<u8>>, jit: &Jit) -> Result<()> {
+    let mut report = Report::default();
     let (bytes, reason) = match bytes {
         Ok(bytes) => (bytes, None),
-        Err(error) => (Vec::new(), Some(error)),
+        Err(refused) => (Vec::new(), Some(refused.tell(&mut report).into())),
     };
     let handle = library::load(bytes, code::options(&jit.options))?;
     if let Some(error) = reason {
         lock(&UNUSABLE).insert(handle, error);
     }
-    jit.finish(&Report::default());
+    jit.finish(&report);
     out.set(handle);
     Ok(())
 }

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use capi::jit::Jit;
 use driver::log::{self, Level};
-use driver::module::{self, Module, NO_IMAGE, Report};
+use driver::module::{self, Module, Report};
 
 use crate::abi::{In, Out, Text};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api, code};
 
-fn load(out: Out<Handle>, bytes: Result<Vec<u8>>, jit: &Jit) -> Result<()> {
+fn load(out: Out<Handle>, bytes: code::Result<Vec<u8>>, jit: &Jit) -> Result<()> {
     let context = current::driver_context()?;
     let mut report = Report::default();
-    let bytes = bytes.inspect_err(|_| report.errors = NO_IMAGE.into());
-    let loaded = bytes.and_then(|bytes| {
+    let loaded = bytes.map_err(|refused| Error::from(refused.tell(&mut report))).and_then(|bytes| {
         jit.check_target(&context.device)?;
         Ok(module::load(&context, &bytes, &code::options(&jit.options), &mut report)?)
     });
@@ -31,7 +30,7 @@ fn of(handle: Handle) -> Result<Arc<Module>> {
     module::get(handle).map_err(|_| Error::NotFound)
 }
 
-fn bytes_of(image: Text) -> Result<Vec<u8>> {
+fn bytes_of(image: Text) -> code::Result<Vec<u8>> {
     code::container(code::at(image)?)
 }
 

@@ -1,6 +1,6 @@
 //! The size of ELF files that lie in memory.
 
-use image::elf_size;
+use image::{Error, elf_size};
 
 /// A file with one segment, one section of 16 bytes at 200, and one without bytes in the file.
 fn file() -> Vec<u8> {
@@ -27,13 +27,20 @@ fn the_last_part_ends_the_file() {
     let mut file = file();
     let at = |file: &[u8]| {
         let file: &'static [u8] = Vec::leak(file.to_vec());
-        elf_size(&move |offset: usize, length: usize| file.get(offset..offset + length).unwrap_or(&[]))
+        elf_size(&move |offset: usize, length: usize| file.get(offset..offset.checked_add(length)?))
     };
-    assert_eq!(at(&file), Some(428));
+    let broken = |reason: &str| Err(Error::Broken(format!("the ELF file is malformed: {reason}")));
+    assert_eq!(at(&file), Ok(428));
     file[300 + 24..300 + 28].copy_from_slice(&5000u32.to_le_bytes());
-    assert_eq!(at(&file), Some(5016));
+    assert_eq!(at(&file), Ok(5016));
     file[300 + 24..300 + 32].copy_from_slice(&u64::MAX.to_le_bytes());
-    assert_eq!(at(&file), None);
+    let told = "section 0 has 16 bytes at 0xffffffffffffffff; the maximum size of a file is 536870912";
+    assert_eq!(at(&file), broken(told));
+    assert_eq!(at(&file[..320]), broken("it ends within its section table"));
+    assert_eq!(at(&file[..100]), broken("it ends within its segment table"));
+    file[54] = 55;
+    assert_eq!(at(&file), broken("the entries of its segment table have 55 bytes instead of 56"));
     file[5] = 2;
-    assert_eq!(at(&file), None);
+    assert_eq!(at(&file), Err(Error::Invalid));
+    assert_eq!(at(&file[..20]), broken("it ends within its header"));
 }

@@ -15,7 +15,7 @@ fn the_fuzzers_first_inputs_are_containers() {
         let known = image::texts(&bytes, 86).is_ok()
             || image::library(&bytes, 86).is_ok_and(|members| !members.is_empty())
             || image::contents(&bytes).machine_code == [80]
-            || image::bundled(&bytes).is_some()
+            || image::bundled(&bytes).is_ok()
             || image::decompress(&bytes).is_ok();
         assert!(known, "{name}");
     }

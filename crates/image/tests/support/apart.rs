@@ -40,9 +40,9 @@ fn in_order(file: &[u8], pieces: &[Piece]) {
 }
 
 fn bundles(bytes: &[u8]) {
-    let at = |offset: usize, length: usize| bytes.get(offset..offset.saturating_add(length)).unwrap_or(&[]);
-    let size = bundle_size(&at);
-    if let Some(all) = bundled(bytes) {
+    let at = |offset: usize, length: usize| bytes.get(offset..offset.checked_add(length)?);
+    let size = bundle_size(&at).ok();
+    if let Ok(all) = bundled(bytes) {
         let end = all.iter().map(|one| place(one.bytes, bytes) + one.bytes.len()).max();
         assert!(all.is_empty() || size == end, "a bundle ends where its last entry does");
     }
@@ -73,7 +73,7 @@ pub fn take_apart(bytes: &[u8]) {
     assert!(found.iter().all(|piece| !fatbin(piece.bytes).is_empty()), "a fatbin without entries");
     let found = search_bundles(bytes);
     in_order(bytes, &found);
-    let known = |piece: &Piece| bundled(piece.bytes).is_some() || piece.bytes.starts_with(b"CCOB");
+    let known = |piece: &Piece| bundled(piece.bytes).is_ok() || piece.bytes.starts_with(b"CCOB");
     assert!(found.iter().all(known), "not a bundle");
     let found = search_texts(bytes);
     in_order(bytes, &found);

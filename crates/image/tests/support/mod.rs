@@ -94,10 +94,14 @@ pub fn bundle() -> Vec<u8> {
 
 /// The same bundle, compressed, with a header of this version.
 pub fn compressed(version: u16, zstd: bool) -> Vec<u8> {
-    let plain = bundle();
+    compressed_bytes(version, zstd, &bundle())
+}
+
+/// Any bytes in a compressed bundle.
+pub fn compressed_bytes(version: u16, zstd: bool, plain: &[u8]) -> Vec<u8> {
     let packed = match zstd {
-        true => ruzstd::encoding::compress_to_vec(&plain[..], ruzstd::encoding::CompressionLevel::Fastest),
-        false => miniz_oxide::deflate::compress_to_vec_zlib(&plain, 6),
+        true => ruzstd::encoding::compress_to_vec(plain, ruzstd::encoding::CompressionLevel::Fastest),
+        false => miniz_oxide::deflate::compress_to_vec_zlib(plain, 6),
     };
     let mut out = b"CCOB".to_vec();
     out.extend(version.to_le_bytes());
