@@ -11,7 +11,7 @@ use wave::{FuncId, Module};
 use crate::beside;
 use crate::code::{self, Codes, Kernel, Maker, Ready};
 use crate::counting;
-use crate::front::{Checked, Frontend, LoadError, Lowered, Source, Texts, Variable};
+use crate::front::{Checked, Frontend, Kept, LoadError, Lowered, Source, Texts, Variable};
 use crate::modules::Modules;
 use crate::printed::Formats;
 use crate::rules::{Checks, Limits, Rules};
@@ -30,8 +30,8 @@ pub struct Program {
     refused: HashMap<FuncId, String>,
     variables: Vec<Variable>,
     formats: Formats,
-    /// Whether the lines of the IR are addresses in a code object.
-    has_addresses: bool,
+    /// The code object, if the lines of the IR are addresses in one.
+    object: Option<Arc<Kept>>,
     maker: Maker,
 }
 
@@ -80,7 +80,7 @@ impl Program {
             beside::open_llvm(maker.making());
         }
         let checked = code.check(&checks, threads)?;
-        let Checked { lowered, targets, refused, variables, formats, has_addresses } = checked;
+        let Checked { lowered, targets, refused, variables, formats, object } = checked;
         check_shared(lowered.heads(), limits)?;
         let lowered = if meaning.counting.is_some() { counting::counting(lowered) } else { lowered };
         let modules = match lowered {
@@ -88,7 +88,7 @@ impl Program {
             Lowered::Later(later) => Modules::later(later, threads),
         };
         let program = Program::new(modules, targets, maker);
-        let program = Program { refused, variables, formats, has_addresses, ..program };
+        let program = Program { refused, variables, formats, object, ..program };
         if launches && threads > 1 {
             beside::open_llvm(program.maker.making());
         }
@@ -110,14 +110,17 @@ impl Program {
         let functions = modules.heads().functions.iter();
         let codes = functions.map(|f| f.kernel.is_some().then(Codes::default)).collect();
         let (refused, variables, formats) = Default::default();
-        Program { modules, codes, targets, refused, variables, formats, has_addresses: false, maker }
+        Program { modules, codes, targets, refused, variables, formats, object: None, maker }
     }
 
     /// Names a line in messages: with the source that it was compiled from, if that is known. In AMD's code a
-    /// line is an address.
+    /// line is an address, and its instruction is named.
     pub fn place(&self, line: u32) -> String {
+        if let Some(object) = &self.object {
+            let instruction = object.instruction(line.into()).map_or(String::new(), |i| format!(" ({i})"));
+            return format!("{line:#x} of the code object{instruction}");
+        }
         match self.source_of(line) {
-            _ if self.has_addresses => format!("{line:#x} of the code object"),
             Some(source) => format!("{source} (PTX line {line})"),
             None => format!("PTX line {line}"),
         }
@@ -125,7 +128,7 @@ impl Program {
 
     /// Whether only the PTX tells what is at a line.
     pub fn lacks_source(&self, line: u32) -> bool {
-        !self.has_addresses && self.source_of(line).is_none()
+        self.object.is_none() && self.source_of(line).is_none()
     }
 
     /// Why a kernel cannot run, if its module has loaded without it.
@@ -136,7 +139,8 @@ impl Program {
     /// Whether a kernel turns out to be one that cannot run when it is lowered, which happens now if the
     /// module is one of which that is not known at load. The log has the reason.
     pub fn refused_on_demand(&self, kernel: FuncId) -> bool {
-        self.has_addresses && self.module_of(kernel).functions.get(kernel.index()).is_some_and(|f| f.external)
+        self.object.is_some()
+            && self.module_of(kernel).functions.get(kernel.index()).is_some_and(|f| f.external)
     }
 
     /// Variables that the host can look up by name, beside those of the IR.

@@ -164,7 +164,7 @@ fn arguments_are_preloaded() {
     launch(&hip, function(&hip, module, "reverse"), [1, 1, 1], [64, 1, 1], 256, &[at(&pointer), at(&n)]);
 }
 
-/// A fault names the kernel and the address of its instruction.
+/// A fault names the kernel, and its instruction with the address.
 #[test]
 fn faults_have_addresses() {
     const NAME: &str = "faults_have_addresses";
@@ -184,7 +184,8 @@ fn faults_have_addresses() {
         return;
     };
     assert!(told.contains("kernel fill: ") && told.contains("illegal address 0x1000, at 0x"), "{told}");
-    assert!(told.contains(" of the code object, block (0, 0, 0), thread (0, 0, 0), "), "{told}");
+    assert!(told.contains(" of the code object (global_store_dword v["), "{told}");
+    assert!(told.contains(", off), block (0, 0, 0), thread (0, 0, 0), "), "{told}");
 }
 
 /// A trap names the lanes that trapped, of a wave of 64 and of 32.

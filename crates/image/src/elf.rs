@@ -15,8 +15,8 @@ const NOBITS: u32 = 8;
 /// earlier ones announce.
 ///
 /// # Errors
-/// [`Error::Invalid`] if it does not begin as such a file; [`Error::Broken`] if it is malformed or larger than
-/// [`MAX_TEXT`].
+/// [`Error::Invalid`] if it does not begin as such a file; [`Error::Broken`] if it is malformed or larger
+/// than [`MAX_TEXT`].
 pub fn elf_size<'a>(at: &impl Fn(usize, usize) -> Option<&'a [u8]>) -> Result<usize, Error> {
     let broken = |reason: String| Error::Broken(format!("the ELF file is malformed: {reason}"));
     let cut = |what: &str| broken(format!("it ends within {what}"));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use gcn::isa::Decoder;
 use gcn::object::{Kernel, Metadata};
 use gcn::{CodeObject, Error};
 use wave::func::Terminator;
@@ -150,10 +151,35 @@ fn for_each<T: Send + Sync>(
 /// Objects with at least this many kernels are lowered on demand: most programs use few of them.
 const MANY: usize = 32;
 
-/// An object that is large or has many kernels, whose kernels are lowered on demand.
-struct Deferred {
+/// A code object that is kept after its load.
+pub struct Kept {
     bytes: Vec<u8>,
     metadata: Arc<Metadata>,
+}
+
+impl Kept {
+    fn read(&self) -> Result<CodeObject<'_>, Error> {
+        CodeObject::read_again(&self.bytes, Arc::clone(&self.metadata))
+    }
+
+    /// The instruction at an address, as LLVM's assembler writes it.
+    pub fn instruction(&self, address: u64) -> Option<String> {
+        let object = self.read().ok()?;
+        // Code outside of kernels is called by some, whose waves are all of one size in practice.
+        let holds = |k: &&Kernel| {
+            let size = object.code(k).map_or(0, |code| code.len() as u64);
+            (k.entry..k.entry.saturating_add(size)).contains(&address)
+        };
+        let kernel = object.kernels.iter().find(holds).or(object.kernels.first())?;
+        let decoder = Decoder::new(object.target.target, kernel.descriptor.wave_size())?;
+        let inst = decoder.decode(object.bytes_at(address)?, address).ok()?;
+        Some(inst.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// An object that is large or has many kernels, whose kernels are lowered on demand.
+struct Deferred {
+    kept: Arc<Kept>,
     heads: Module,
     sizes: Vec<usize>,
 }
@@ -165,8 +191,7 @@ impl Deferred {
         wanted: impl Fn(usize, &Kernel) -> bool + Sync,
         each: Each,
     ) -> Result<Module, Vec<String>> {
-        let object = CodeObject::read_again(&self.bytes, Arc::clone(&self.metadata));
-        let object = object.map_err(|error| vec![error.to_string()])?;
+        let object = self.kept.read().map_err(|error| vec![error.to_string()])?;
         let made: Vec<OnceLock<Result<Function, String>>> =
             object.kernels.iter().map(|_| OnceLock::new()).collect();
         each(made.len(), &|n| {
@@ -278,14 +303,14 @@ impl Frontend for AmdObject<'_> {
         if !refused.is_empty() && refused.len() == object.kernels.len() {
             return Err(self.error(ErrorKind::Unsupported, findings));
         }
+        let kept = Arc::new(Kept { bytes: self.bytes.to_owned(), metadata: Arc::clone(&object.metadata) });
         let lowered = if deferred {
             let sizes = object.kernels.iter().map(|k| object.code(k).map_or(0, <[u8]>::len)).collect();
-            let (bytes, metadata) = (self.bytes.to_owned(), Arc::clone(&object.metadata));
-            Lowered::Later(Box::new(Deferred { bytes, metadata, heads: module, sizes }))
+            Lowered::Later(Box::new(Deferred { kept: Arc::clone(&kept), heads: module, sizes }))
         } else {
             Lowered::Whole(module)
         };
         let formats = Formats::read(&object.metadata.printf);
-        Ok(Checked { lowered, targets, refused, variables, formats, has_addresses: true })
+        Ok(Checked { lowered, targets, refused, variables, formats, object: Some(kept) })
     }
 }

@@ -10,6 +10,7 @@ mod ptx;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use driver::backend::{Code, Input};
 use wave::verify::Each;
@@ -18,7 +19,7 @@ use wave::{FuncId, Module};
 use crate::printed::Formats;
 use crate::rules::Checks;
 
-pub use self::amd::AmdObject;
+pub use self::amd::{AmdObject, Kept};
 pub use self::amd_device::{AmdDevice, amd_target};
 pub use self::ptx::{Source, Texts};
 
@@ -147,15 +148,15 @@ pub struct Checked {
     pub variables: Vec<Variable>,
     /// The calls of `printf` whose output the kernels leave in a buffer.
     pub formats: Formats,
-    /// Whether the lines of the IR are addresses in a code object.
-    pub has_addresses: bool,
+    /// The code object, if the lines of the IR are addresses in one.
+    pub object: Option<Arc<Kept>>,
 }
 
 impl Checked {
     /// Code whose kernels all run, and whose variables are those of the IR.
     fn of(lowered: Lowered, targets: HashMap<FuncId, u32>) -> Checked {
         let (refused, variables, formats) = Default::default();
-        Checked { lowered, targets, refused, variables, formats, has_addresses: false }
+        Checked { lowered, targets, refused, variables, formats, object: None }
     }
 }
 
