@@ -308,6 +308,11 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let most = match work.widen {
         _ if !wide::may_widen(func, &narrow.cfg) => 1,
         Widen::Never => 1,
+        Widen::WhereFar if base.warp != work.spec.warp => {
+            // Two rows of a block in a wave look like values of the lanes.
+            let one = Analyses::of(func, &base)?;
+            wide::most(func, &one.cfg, &one.uniformity, work.registers)
+        }
         Widen::WhereFar => wide::most(func, &narrow.cfg, &narrow.uniformity, work.registers),
         Widen::Always(most) => most,
     };

@@ -8,6 +8,7 @@
 //! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
 //! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`),
 //! - asks whether any lane is left without a mask (`any.rs`),
+//! - has flags that are read negated brought negated (`negated.rs`),
 //! - replaces the expansion of a square root by one operation (`roots.rs`).
 //!
 //! Another pass turns branches on such questions into branches of the lanes (`branch.rs`).
@@ -18,6 +19,7 @@ mod flags;
 mod halves;
 mod known;
 mod needed;
+mod negated;
 mod roots;
 
 pub use branch::diverge;
@@ -46,6 +48,7 @@ pub fn untangle(func: &mut Function) {
     halves::join(func);
     needed::narrow(func);
     any::ask(func);
+    negated::turn(func);
     roots::find(func);
 }
 
