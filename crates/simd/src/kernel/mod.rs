@@ -11,6 +11,7 @@ mod atomic;
 mod begin;
 mod by_lane;
 pub mod cfg;
+mod clamped;
 mod compare;
 mod control;
 mod dispatch;

@@ -12,7 +12,8 @@ use super::rendezvous::Waits;
 use super::specialisation::Specialisation;
 use super::uniformity::{self, Uniformity};
 use super::{
-    Result, Unsupported, ahead, hoist, order, recompute, rendezvous, rounds, skip, spin, stop, tidy, wide,
+    Result, Unsupported, ahead, clamped, hoist, order, recompute, rendezvous, rounds, skip, spin, stop, tidy,
+    wide,
 };
 use crate::ir::Width;
 use crate::target::{Maker, Target};
@@ -51,6 +52,7 @@ pub const TOGETHER: &[Pass] = &[
     pass("prefetch", "prefetches loads that move far each round", prefetch),
     pass("widen", "runs several warps together where each round reads far from the last", widen),
     pass("order", "orders long blocks of AMD code so that fewer vectors live at once", order),
+    pass("clamped", "loads a row where no lane's index is clamped", clamped),
 ];
 
 /// Passes for the per-lane mode.
@@ -284,9 +286,15 @@ fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 }
 
 fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    let wanted = match work.widen {
+        Widen::Never => false,
+        Widen::WhereFar => work.far || work.many && work.across,
+        Widen::Always(_) => true,
+    };
     if work.widen != Widen::Never && wide::has_short_rows(&work.spec) {
         let facts = work.analyses(func)?;
-        let part = !wide::may_widen(func, &facts.cfg) && wide::may_part(func, &facts.cfg);
+        let widens = wanted && wide::may_widen(func, &facts.cfg);
+        let part = !widens && wide::may_part(func, &facts.cfg);
         if part && skip::only_skips(func, &facts.cfg, &facts.uniformity) {
             work.spec = work.spec.of_warps(wave::Width::W32);
             wide::of_narrow_warps(func);
@@ -294,11 +302,6 @@ fn widen(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         }
         work.facts = Some(facts);
     }
-    let wanted = match work.widen {
-        Widen::Never => false,
-        Widen::WhereFar => work.far || work.many && work.across,
-        Widen::Always(_) => true,
-    };
     if !wanted {
         return Ok(());
     }
@@ -349,6 +352,16 @@ fn order(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
         let facts = work.analyses(func)?;
         let most = work.registers / work.spec.width.lanes();
         order::order(func, &facts.cfg, &facts.uniformity, most);
+        work.facts = Some(facts);
+    }
+    Ok(())
+}
+
+fn clamped(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    let facts = work.analyses(func)?;
+    if clamped::split(func, &facts, &work.spec)? {
+        work.cfg = None;
+    } else {
         work.facts = Some(facts);
     }
     Ok(())
