@@ -46,7 +46,8 @@ fn check(need: Need) -> Result<()> {
 }
 
 /// Runs a function's checks and body. An error becomes the thread's last error, but not that work is under
-/// way: the hardware's runtime tells only the caller. What a function does to a stream capture is the rule of the driver's function that it calls.
+/// way: the hardware's runtime tells only the caller. What a function does to a stream capture is the rule of
+/// the driver's function that it calls.
 pub fn enter(
     name: &str,
     need: Need,
