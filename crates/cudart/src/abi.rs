@@ -45,8 +45,9 @@ fn check(need: Need) -> Result<()> {
     }
 }
 
-/// Runs a function's checks and body. An error becomes the thread's last error. What a function does to a
-/// stream capture is the rule of the driver's function that it calls.
+/// Runs a function's checks and body. An error becomes the thread's last error, but not that work is under
+/// way: the hardware's runtime tells only the caller. What a function does to a stream capture is the rule of
+/// the driver's function that it calls.
 pub fn enter(
     name: &str,
     need: Need,
@@ -55,7 +56,7 @@ pub fn enter(
     body: impl FnOnce() -> Result<()>,
 ) -> Code {
     let code = tell(name, args, || check(need).and_then(|()| body()).err().map_or(0, |error| error.0));
-    if code != 0 {
+    if code != 0 && code != Error::NOT_READY.0 {
         LAST.set(code);
     }
     code

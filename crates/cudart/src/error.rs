@@ -28,6 +28,7 @@ impl Error {
     pub const NO_KERNEL_IMAGE: Error = Error(209);
     pub const INVALID_HANDLE: Error = Error(400);
     pub const SYMBOL_NOT_FOUND: Error = Error(500);
+    pub const NOT_READY: Error = Error(600);
     pub const NOT_SUPPORTED: Error = Error(801);
     pub const UNKNOWN: Error = Error(999);
 }

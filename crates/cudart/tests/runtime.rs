@@ -418,7 +418,16 @@ fn later_functions_work() {
             let fill = call!(cudaMemsetAsync(memory => *mut c_void, 0 => i32, 4 => usize, stream => u64));
             assert_eq!(fill, 0);
             assert_eq!(call!(cudaExecutionCtxRecordEvent(context => u64, event => u64)), 0);
-            assert_eq!(call!(cudaEventQuery(event => u64)), NOT_READY);
+            // That work is under way is no error of the thread's (recorded on an H200 with CUDA 13.0).
+            last_error();
+            let mut time = 0f32;
+            let queries = [
+                call!(cudaStreamQuery(stream => u64)),
+                call!(cudaEventQuery(event => u64)),
+                call!(cudaEventElapsedTime(&raw mut time => *mut f32, event => u64, event => u64)),
+            ];
+            assert_eq!(queries, [NOT_READY; 3]);
+            assert_eq!([call!(cudaPeekAtLastError()), last_error()], [0, 0]);
             assert_eq!(call!(cudaExecutionCtxWaitEvent(own => u64, event => u64)), 0);
             BUSY.store(false, Ordering::Release);
             assert_eq!(call!(cudaStreamSynchronize(waits => u64)), 0);

@@ -9,7 +9,7 @@
 //! lifetimes are those of one thread. They are computed as parts of blocks, without dominance: where
 //! places were joined (see [`super::rendezvous`]), a definition need not dominate its uses.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use wave::op::{Guard, Op};
 use wave::{Function, Inst, Ty, Value};
@@ -64,8 +64,11 @@ impl Sharing {
         let lives = Lives::of(func, cfg, &near);
         let mut slots = SharedSlots::new(func.values.len());
         let mut walk = Walk { stamp: vec![(u32::MAX, 0); func.blocks.len()], spans: Vec::new() };
+        // Unreachable blocks have no position, and need nothing.
+        let place = |b: u32| cfg.position[b as usize].unwrap_or(cfg.order.len() + b as usize) as u64;
         for &v in &lives.order {
-            slots.add(v, lives.spans(v, cfg, &mut walk));
+            let spans = lives.spans(v, cfg, &mut walk);
+            slots.add(v, in_sequence(spans, &place), spans.len());
         }
         for &(p, a) in &near.pairs {
             slots.join(p.0, a.0);
@@ -243,20 +246,43 @@ impl Walk {
     }
 }
 
+/// When a slot is taken: disjoint spans in the order in which the blocks are emitted, by their beginnings. A
+/// value that is needed in several blocks in a row is there once, as most are in large kernels.
+type Taken = BTreeMap<u64, u64>;
+
+/// The spans of one value as parts of the sequence of all blocks, in which a block has the given place.
+fn in_sequence(spans: &[(u32, Span)], place: &dyn Fn(u32) -> u64) -> Taken {
+    let point = |b: u32, point: u32| match point {
+        AFTER => (place(b) + 1) << 32,
+        _ => place(b) << 32 | u64::from(point),
+    };
+    let mut all: Vec<(u64, u64)> =
+        spans.iter().map(|&(b, (from, to))| (point(b, from), point(b, to))).collect();
+    all.sort_unstable();
+    all.dedup_by(|next, last| {
+        let follows = last.1 == next.0;
+        if follows {
+            last.1 = next.1;
+        }
+        follows
+    });
+    all.into_iter().collect()
+}
+
 /// Slots and when they are taken.
 struct SharedSlots {
     /// By value: another one in the same slot, or itself.
     other: Vec<u32>,
     /// By the value that stands for a slot: when the slot is taken.
-    spans: Vec<Vec<(u32, Span)>>,
-    /// The same by slot and block, nearly always once.
-    taken: HashMap<(u32, u32), (Span, Vec<Span>)>,
+    taken: Vec<Taken>,
+    /// By the value that stands for a slot: the sum over its values of the blocks that need them.
+    blocks: Vec<usize>,
 }
 
 impl SharedSlots {
     fn new(values: usize) -> SharedSlots {
         let other = (0..values as u32).collect();
-        SharedSlots { other, spans: vec![Vec::new(); values], taken: HashMap::new() }
+        SharedSlots { other, taken: vec![Taken::new(); values], blocks: vec![0; values] }
     }
 
     /// The value that stands for the slot of a value.
@@ -268,25 +294,17 @@ impl SharedSlots {
         v
     }
 
-    /// A slot for one value.
-    fn add(&mut self, v: Value, spans: &[(u32, Span)]) {
-        self.spans[v.index()] = spans.to_vec();
-        self.take(v.0, spans);
-    }
-
-    fn take(&mut self, room: u32, spans: &[(u32, Span)]) {
-        for &(b, span) in spans {
-            self.taken.entry((room, b)).and_modify(|(_, more)| more.push(span)).or_insert((span, Vec::new()));
-        }
+    /// A slot for one value, which is needed in that many blocks.
+    fn add(&mut self, v: Value, taken: Taken, blocks: usize) {
+        (self.taken[v.index()], self.blocks[v.index()]) = (taken, blocks);
     }
 
     /// Whether two slots are never taken at the same time.
-    fn fits(&self, room: u32, other: u32) -> bool {
-        let overlap = |a: &Span, b: &Span| a.0 < b.1 && b.0 < a.1;
-        self.spans[other as usize].iter().all(|(b, span)| match self.taken.get(&(room, *b)) {
-            None => true,
-            Some((one, more)) => !overlap(one, span) && !more.iter().any(|other| overlap(other, span)),
-        })
+    fn fits(&self, large: u32, small: u32) -> bool {
+        let large = &self.taken[large as usize];
+        let free =
+            |(from, to): (&u64, &u64)| large.range(..to).next_back().is_none_or(|(_, end)| end <= from);
+        self.taken[small as usize].iter().all(free)
     }
 
     /// Makes the slots of two values one, if they are never taken at the same time.
@@ -295,17 +313,14 @@ impl SharedSlots {
         if a == b {
             return true;
         }
-        let smaller = self.spans[a as usize].len() < self.spans[b as usize].len();
+        let smaller = self.blocks[a as usize] < self.blocks[b as usize];
         let (large, small) = if smaller { (b, a) } else { (a, b) };
         if !self.fits(large, small) {
             return false;
         }
-        let spans = std::mem::take(&mut self.spans[small as usize]);
-        spans.iter().for_each(|(b, _)| {
-            self.taken.remove(&(small, *b));
-        });
-        self.take(large, &spans);
-        self.spans[large as usize].extend(spans);
+        let taken = std::mem::take(&mut self.taken[small as usize]);
+        self.taken[large as usize].extend(taken);
+        self.blocks[large as usize] += self.blocks[small as usize];
         self.other[small as usize] = large;
         true
     }
@@ -315,7 +330,7 @@ impl SharedSlots {
         let mut slots: Vec<u32> = values.iter().map(|v| self.root(v.0)).collect();
         slots.sort_unstable();
         slots.dedup();
-        slots.sort_by_key(|slot| std::cmp::Reverse(self.spans[*slot as usize].len()));
+        slots.sort_by_key(|slot| std::cmp::Reverse(self.blocks[*slot as usize]));
         let mut of_type: HashMap<Ty, Vec<u32>> = HashMap::new();
         for slot in slots {
             let known = of_type.entry(func.ty(Value(slot))).or_default();
@@ -323,5 +338,80 @@ impl SharedSlots {
                 known.push(slot);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Block `b` has place `b`.
+    fn taken(spans: &[(u32, Span)]) -> Taken {
+        in_sequence(spans, &|b| u64::from(b))
+    }
+
+    fn at(block: u64, point: u64) -> u64 {
+        block << 32 | point
+    }
+
+    #[test]
+    fn blocks_in_a_row_are_one_span() {
+        let row = |n: u32| (0..n).map(|b| (b, (0, AFTER)));
+        let cases: [(Vec<(u32, Span)>, Vec<(u64, u64)>); 5] = [
+            (vec![], vec![]),
+            (vec![(3, (2, 7))], vec![(at(3, 2), at(3, 7))]),
+            // To the end of a block and from the beginning of the next, in any order of the blocks.
+            (vec![(5, (0, 4)), (4, (6, AFTER))], vec![(at(4, 6), at(5, 4))]),
+            // The next block needs it later only: two values.
+            (vec![(4, (6, AFTER)), (5, (1, 4))], vec![(at(4, 6), at(5, 0)), (at(5, 1), at(5, 4))]),
+            (
+                row(100_000).chain([(100_001, (0, 2))]).collect(),
+                vec![(0, at(100_000, 0)), (at(100_001, 0), at(100_001, 2))],
+            ),
+        ];
+        for (spans, expected) in cases {
+            assert_eq!(taken(&spans).into_iter().collect::<Vec<_>>(), expected);
+        }
+    }
+
+    /// Slots fit as the spans of each block say, also after joining.
+    #[test]
+    fn slots_fit_unless_a_block_needs_both() {
+        let mut state = 1u64;
+        let mut random = |n: u64| {
+            state = state.wrapping_mul(MIXES).rotate_left(23) ^ 0x55;
+            (state >> 20) % n
+        };
+        let (mut joined, mut refused) = (0, 0);
+        for _ in 0..200 {
+            let mut slots = SharedSlots::new(12);
+            let mut model: Vec<Vec<(u32, Span)>> = Vec::new();
+            for v in 0..12 {
+                let mut spans: Vec<(u32, Span)> = Vec::new();
+                for b in 0..10 {
+                    let from = random(6) as u32;
+                    let to = if random(3) == 0 { AFTER } else { from + 1 + random(4) as u32 };
+                    if random(4) == 0 {
+                        spans.push((b, (from * (random(2) as u32), to)));
+                    }
+                }
+                slots.add(Value(v), taken(&spans), spans.len());
+                model.push(spans);
+            }
+            for _ in 0..30 {
+                let (a, b) = (random(12) as u32, random(12) as u32);
+                let (ra, rb) = (slots.root(a) as usize, slots.root(b) as usize);
+                let meet = |(x, s): &(u32, Span), (y, t): &(u32, Span)| x == y && s.0 < t.1 && t.0 < s.1;
+                let fit = ra == rb || !model[ra].iter().any(|s| model[rb].iter().any(|t| meet(s, t)));
+                assert_eq!(slots.join(a, b), fit);
+                if fit && ra != rb {
+                    let root = slots.root(a) as usize;
+                    let other = std::mem::take(&mut model[ra + rb - root]);
+                    model[root].extend(other);
+                }
+                if fit { joined += 1 } else { refused += 1 }
+            }
+        }
+        assert!(joined > 1000 && refused > 1000, "{joined} {refused}");
     }
 }
