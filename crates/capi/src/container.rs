@@ -7,37 +7,35 @@ use crate::{Text, bytes_at};
 
 const ELF_HEADER: usize = 64;
 const PAGE: u64 = 4096;
-/// Offset of a wrapper's pointer to its fatbin.
-const WRAPPER_POINTER: u64 = 8;
+/// A wrapper's pointer to its fatbin.
+const WRAPPER_POINTER: std::ops::Range<usize> = 8..16;
 
 /// The bytes of the image at an address. Never reads beyond the size that its headers declare.
 pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     let address = image.address();
-    let byte = |i: u64| bytes_at(address.wrapping_add(i), 1).first().copied().unwrap_or(0);
-    let begins = |magic: &[u8]| magic.iter().zip(0..).all(|(b, i)| byte(i) == *b);
     if address == 0 {
         return Err(Error::InvalidValue);
     }
-    if begins(b"\x7fELF") {
-        return if begins(b"\x7fELF\x02\x01\x01") { elf(address) } else { Err(Error::InvalidImage) };
+    // An image may be cut off before the end of the header that it begins.
+    let head = readable(address, ELF_HEADER).ok_or(Error::InvalidImage)?;
+    if head.starts_with(b"\x7fELF") {
+        let whole = head.starts_with(b"\x7fELF\x02\x01\x01") && head.len() == ELF_HEADER;
+        return if whole { elf(address) } else { Err(Error::InvalidImage) };
     }
-    if begins(&FATBIN_WRAPPER_MAGIC.to_le_bytes()) {
-        let fatbin = pointer_at(address.wrapping_add(WRAPPER_POINTER))?;
-        return if fatbin == 0 { Err(Error::InvalidImage) } else { fatbin_at(fatbin) };
+    if head.starts_with(&FATBIN_WRAPPER_MAGIC.to_le_bytes()) {
+        let pointer = head.get(WRAPPER_POINTER).and_then(|bytes| bytes.try_into().ok());
+        let fatbin = pointer.map(u64::from_le_bytes).filter(|fatbin| *fatbin != 0);
+        return fatbin_at(fatbin.ok_or(Error::InvalidImage)?);
     }
-    if [image::FATBIN_MAGIC, image::FATBIN_MAGIC_OLD].iter().any(|m| begins(&m.to_le_bytes())) {
+    if [image::FATBIN_MAGIC, image::FATBIN_MAGIC_OLD].iter().any(|m| head.starts_with(&m.to_le_bytes())) {
         return fatbin_at(address);
     }
     image.bytes()
 }
 
-fn pointer_at(address: u64) -> Result<u64> {
-    let bytes = bytes_at(address, 8).try_into().map_err(|_| Error::InvalidImage)?;
-    Ok(u64::from_le_bytes(bytes))
-}
-
 fn fatbin_at<'a>(address: u64) -> Result<&'a [u8]> {
-    let size = total_size(bytes_at(address, HEADER_SIZE)).and_then(|n| usize::try_from(n).ok());
+    let header = readable(address, HEADER_SIZE).ok_or(Error::InvalidImage)?;
+    let size = total_size(header).and_then(|n| usize::try_from(n).ok());
     let size = size.filter(|n| *n <= image::MAX_TEXT).ok_or(Error::InvalidImage)?;
     declared(address, size)
 }

@@ -166,9 +166,13 @@ impl Hostcalls {
             PRINTF => words[0] = self.message(words, print),
             MEMORY => words[0] = memory(words[0], words[1]),
             other => {
-                driver::log::tell(&format!(
-                    "a kernel called service {other} of the host, which is not there"
-                ));
+                // Each lane of each wave may call it.
+                static TOLD: AtomicBool = AtomicBool::new(false);
+                if !TOLD.swap(true, Ordering::Relaxed) {
+                    driver::log::tell(&format!(
+                        "a kernel called service {other} of the host, which is not there"
+                    ));
+                }
                 (words[0], words[1]) = (0, 0);
             }
         }

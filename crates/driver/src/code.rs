@@ -20,9 +20,12 @@ const MACHINE: usize = 18;
 /// Bytes of that header.
 const HEADER: usize = 64;
 
-/// Whether the bytes begin as an ELF file for AMD's GPUs.
+/// Entries of a bundle that a message names.
+const NAMED: usize = 16;
+
+/// Whether the bytes begin as an ELF file for AMD's GPUs: little-endian, of 64 bits.
 pub fn is_amd_object(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\x7fELF") && bytes.get(MACHINE..MACHINE + 2) == Some(&AMD_MACHINE)
+    bytes.starts_with(b"\x7fELF\x02\x01") && bytes.get(MACHINE..MACHINE + 2) == Some(&AMD_MACHINE)
 }
 
 /// A part of a module for the backend.
@@ -114,8 +117,11 @@ pub fn parts(
             Some(code) if is_amd_object(code) => Ok(vec![(String::new(), code.to_vec())]),
             Some(code) => module::texts(device, code, report),
             None => {
-                let entries = entries.iter().map(described).collect::<Result<Vec<_>>>()?;
-                let entries = if entries.is_empty() { "nothing".into() } else { entries.join(", ") };
+                let mut named = entries.iter().take(NAMED).map(described).collect::<Result<Vec<_>>>()?;
+                if entries.len() > NAMED {
+                    named.push(format!("{} more entries", entries.len() - NAMED));
+                }
+                let entries = if named.is_empty() { "nothing".into() } else { named.join(", ") };
                 Err(nothing(device, &format!("the bundle contains {entries}"), report))
             }
         };

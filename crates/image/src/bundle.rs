@@ -27,11 +27,12 @@ pub struct Bundled<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Calls back for each entry; `at(offset, length)` gives bytes of the bundle.
+/// Calls back for each entry; `at(offset, length)` gives bytes of the bundle. Returns also the size of the
+/// header and the table.
 fn walk<'a, T>(
     at: &impl Fn(usize, usize) -> Option<&'a [u8]>,
     mut each: impl FnMut(usize, usize, &'a [u8]) -> Result<T, String>,
-) -> Result<Vec<T>, Error> {
+) -> Result<(Vec<T>, usize), Error> {
     let broken = |reason: String| Error::Broken(format!("the bundle is malformed: {reason}"));
     let cut = |what: String| broken(format!("it ends within {what}"));
     let header = at(0, HEADER).ok_or_else(|| cut("its header".into()))?;
@@ -61,7 +62,7 @@ fn walk<'a, T>(
         };
         list.push(each(offset, size, name).map_err(|reason| broken(format!("{} {reason}", of())))?);
     }
-    Ok(list)
+    Ok((list, place))
 }
 
 /// The entries of a bundle.
@@ -70,13 +71,14 @@ fn walk<'a, T>(
 /// [`Error::Invalid`] if the bytes do not begin as a bundle; [`Error::Broken`] if the bundle is malformed.
 pub fn bundled(bytes: &[u8]) -> Result<Vec<Bundled<'_>>, Error> {
     let at = |offset: usize, length: usize| bytes.get(offset..offset.checked_add(length)?);
-    walk(&at, |offset, size, name| {
+    let (entries, _) = walk(&at, |offset, size, name| {
         let target = std::str::from_utf8(name).map_err(|_| "has a name that is not UTF-8".to_owned())?;
         let bytes = at(offset, size).ok_or_else(|| {
             format!("has {size} bytes at {offset:#x}, but the bundle has {} bytes", bytes.len())
         })?;
         Ok(Bundled { target, bytes })
-    })
+    })?;
+    Ok(entries)
 }
 
 /// The size of a bundle that begins somewhere in memory. `at(offset, length)` gives its bytes, `None` if they
@@ -85,12 +87,12 @@ pub fn bundled(bytes: &[u8]) -> Result<Vec<Bundled<'_>>, Error> {
 /// # Errors
 /// As [`bundled`]; also if it declares more than [`MAX_TEXT`] bytes.
 pub fn bundle_size<'a>(at: &impl Fn(usize, usize) -> Option<&'a [u8]>) -> Result<usize, Error> {
-    let ends = walk(at, |offset, size, _| {
+    let (ends, table) = walk(at, |offset, size, _| {
         offset.checked_add(size).filter(|end| *end <= MAX_TEXT).ok_or_else(|| {
             format!("has {size} bytes at {offset:#x}; the maximum size of a bundle is {MAX_TEXT}")
         })
     })?;
-    Ok(ends.into_iter().max().unwrap_or(HEADER))
+    Ok(ends.into_iter().fold(table, usize::max))
 }
 
 /// The header of a compressed bundle.

@@ -120,11 +120,52 @@ fn the_log_says_what_is_wrong_with_an_image() {
                     .into(),
             ),
         ),
+        ("an ELF file of 32 bits", [&b"\x7fELF\x01\x01\x01"[..], &object[7..]].concat(), 200, unknown.clone()),
+        ("a big-endian ELF file", [&b"\x7fELF\x02\x02\x01"[..], &object[7..]].concat(), 200, unknown.clone()),
         ("garbage", b"garbage, and no more\0".to_vec(), 200, unknown),
     ];
+    let file = std::env::temp_dir().join(format!("anywarp-hip-refused-{}", std::process::id()));
     for (what, bytes, code, told) in cases {
         assert_eq!(logged(&hip, &bytes), (code, told), "{what}");
+        std::fs::write(&file, bytes).expect("a file");
+        let (name, mut module) = (c(file.to_str().expect("text")), 0);
+        assert_eq!((hip.hipModuleLoad)(&mut module, name.as_ptr()), code, "{what} in a file");
     }
+    std::fs::remove_file(file).expect("the file");
+}
+
+/// Bundles of some compilers have the host's empty entry at offset 0.
+#[test]
+fn a_bundle_of_empty_entries_ends_with_its_table() {
+    let mut bytes = bundle(&[("host-x86_64-unknown-linux-gnu-", b"")]);
+    bytes[32..40].fill(0);
+    assert_eq!(logged(&hip(), &bytes).0, 209);
+}
+
+/// Nothing is read behind the end of memory that a header would begin in, and a wrapper is followed once.
+#[test]
+fn images_that_are_cut_off_or_go_in_circles_are_invalid() {
+    let hip = hip();
+    let mut module = 0;
+    let starts: [&[u8]; 7] = [
+        b"\x7fELF",
+        &amd()[..40],
+        b"CCOB\x02\0",
+        b"__CLANG_OFFLOAD_BUNDLE__",
+        &0x4849_5046u32.to_le_bytes(),
+        &0xba55_ed50u32.to_le_bytes(),
+        &0x4662_43b1u32.to_le_bytes(),
+    ];
+    for start in starts {
+        let at = end_of_page(start.len());
+        // SAFETY: the bytes before the page's end can be written.
+        unsafe { std::ptr::copy_nonoverlapping(start.as_ptr(), at as *mut u8, start.len()) };
+        assert_eq!((hip.hipModuleLoadData)(&mut module, at as *const _), 200, "{start:?}");
+    }
+    assert_eq!((hip.hipModuleLoadData)(&mut module, 0x1000 as *const _), 200);
+    let mut wrapper = [0x1_4849_5046u64, 0, 0];
+    wrapper[1] = wrapper.as_ptr() as u64;
+    assert_eq!((hip.hipModuleLoadData)(&mut module, wrapper.as_ptr().cast()), 200);
 }
 
 /// The first version of the compressed bundle's header does not state its size.
