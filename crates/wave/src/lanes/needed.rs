@@ -9,9 +9,9 @@ use std::rc::Rc;
 use smallvec::smallvec;
 
 use super::known::{Known, Literal, Literals, meet, none, with};
-use super::{order, replace};
+use super::{Made, order, replace};
 use crate::func::{Block, Function, Inst, Value};
-use crate::op::{Guard, IntOp, Op};
+use crate::op::{Guard, IntOp, Op, ShflMode, ShiftOp, VoteMode};
 use crate::types::Ty;
 
 /// Drops what decides nothing.
@@ -72,6 +72,43 @@ struct Roles {
     other: Value,
     /// The mask is the result.
     alone: bool,
+}
+
+impl Made {
+    /// The flag of all lanes from which a shuffle takes what is read of its result: its readers ask a mask for
+    /// the bit of the lane that theirs is taken from, as code for AMD's `ds_bpermute` does.
+    fn sources(&self, shuffle: &Inst, read: &[Literal]) -> Option<Value> {
+        let (Op::Shfl { mode: ShflMode::Idx, .. }, &[_, lane, segment, ..]) = (&shuffle.op, &shuffle.args[..])
+        else {
+            return None;
+        };
+        let last = self.constant(segment)?;
+        read.iter().filter(|l| l.set).find_map(|l| {
+            let bit = self.inst(l.flag).filter(|i| matches!(i.op, Op::Zext { to: Ty::I1, .. }))?;
+            let shifted = self.inst(bit.args[0])?;
+            match (&shifted.op, &shifted.args[..]) {
+                // The whole wave is one segment.
+                (Op::Shift(ShiftOp::ShrU, ty), &[mask, by]) if by == lane && last + 1 == ty.bits().into() => {
+                    self.balloted(mask)
+                }
+                _ => None,
+            }
+        })
+    }
+
+    /// The flag that a mask has the lanes of; `m | (m & x)` is `m`.
+    fn balloted(&self, mask: Value) -> Option<Value> {
+        let inst = self.inst(mask)?;
+        match (&inst.op, &inst.args[..]) {
+            (Op::Vote { mode: VoteMode::Ballot, sync: false }, &[flag, ..]) => Some(flag),
+            (Op::Int(IntOp::Or, _), &[x, y]) => [(x, y), (y, x)].into_iter().find_map(|(m, rest)| {
+                let part = self.inst(rest)?;
+                let within = matches!(part.op, Op::Int(IntOp::And, _)) && part.args.contains(&m);
+                within.then(|| self.balloted(m)).flatten()
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// Which lanes read the values of a function.
@@ -207,7 +244,11 @@ impl Pass {
                 }
             }
             (Op::Shfl { .. }, &[value, ..]) => {
-                self.read(value, &all, changed);
+                let source = match self.known.made.sources(inst, &flags) {
+                    Some(flag) => Some(self.and(&[], Literal::set(flag), b)),
+                    None => all.clone(),
+                };
+                self.read(value, &source, changed);
                 inst.args[1..].iter().for_each(|v| self.read(*v, &those, changed));
             }
             (op, args) if op.is_pure() => args.iter().for_each(|v| self.read(*v, &those, changed)),
