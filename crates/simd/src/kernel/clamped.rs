@@ -1,9 +1,10 @@
-//! Loads at clamped indices. Stencils read a neighbour at `max(i - 1, first)` or `i == 0 ? i : i - 1`: a row of
-//! consecutive elements, but for the lanes at a border. Such a load gets two versions, between which a vote of
-//! the lanes that perform it decides: if none of their indices is clamped, it reads the row at the plain index.
+//! Loads at clamped indices. Stencils read a neighbour at `max(i - 1, first)` or `i == 0 ? i : i - 1`: a row
+//! of consecutive elements, but for the lanes at a border. Such a load gets two versions, between which a
+//! vote of the lanes that perform it decides: if none of their indices is clamped, it reads the row at the
+//! plain index.
 //!
-//! What depends on a clamped index, through sums, products and the rounds of a loop, is computed once more from
-//! the plain one (its *shadow*). The shadow equals it in every lane that no clamp has changed.
+//! What depends on a clamped index, through sums, products and the rounds of a loop, is computed once more
+//! from the plain one (its *shadow*). The shadow equals it in every lane that no clamp has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -354,10 +354,13 @@ mod tests {
         block << 32 | point
     }
 
+    /// Where a slot is taken, by block; the spans of the sequence of blocks.
+    type Case = (Vec<(u32, Span)>, Vec<(u64, u64)>);
+
     #[test]
     fn blocks_in_a_row_are_one_span() {
         let row = |n: u32| (0..n).map(|b| (b, (0, AFTER)));
-        let cases: [(Vec<(u32, Span)>, Vec<(u64, u64)>); 5] = [
+        let cases: [Case; 5] = [
             (vec![], vec![]),
             (vec![(3, (2, 7))], vec![(at(3, 2), at(3, 7))]),
             // To the end of a block and from the beginning of the next, in any order of the blocks.

@@ -75,10 +75,11 @@ struct Roles {
 }
 
 impl Made {
-    /// The flag of all lanes from which a shuffle takes what is read of its result: its readers ask a mask for
-    /// the bit of the lane that theirs is taken from, as code for AMD's `ds_bpermute` does.
+    /// The flag of all lanes from which a shuffle takes what is read of its result: its readers ask a mask
+    /// for the bit of the lane that theirs is taken from, as code for AMD's `ds_bpermute` does.
     fn sources(&self, shuffle: &Inst, read: &[Literal]) -> Option<Value> {
-        let (Op::Shfl { mode: ShflMode::Idx, .. }, &[_, lane, segment, ..]) = (&shuffle.op, &shuffle.args[..])
+        let (Op::Shfl { mode: ShflMode::Idx, .. }, &[_, lane, segment, ..]) =
+            (&shuffle.op, &shuffle.args[..])
         else {
             return None;
         };

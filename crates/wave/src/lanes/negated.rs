@@ -1,10 +1,10 @@
-//! Flags that are read negated. Compilers for AMD hardware keep the lanes that leave a loop in a mask, and take
-//! them out of the lanes that execute; a comparison of NaN operands has no opposite, so such a mask is made by
-//! comparing again.
+//! Flags that are read negated. Compilers for AMD hardware keep the lanes that leave a loop in a mask, and
+//! take them out of the lanes that execute; a comparison of NaN operands has no opposite, so such a mask is
+//! made by comparing again.
 //!
 //! - `!a | (b & a)` is `!a | b`, and `a & (!a | b)` is `a & b`.
-//! - A block's parameter `p` that is read as `!p` and by `x & p` beside `x & !p` is brought negated: `x & p` is
-//!   then `x ^ (x & p')`, and what edges bring is negated where it is made (`!a | b` becomes `a & !b`).
+//! - A block's parameter `p` that is read as `!p` and by `x & p` beside `x & !p` is brought negated: `x & p`
+//!   is then `x ^ (x & p')`, and what edges bring is negated where it is made (`!a | b` becomes `a & !b`).
 
 use smallvec::smallvec;
 
