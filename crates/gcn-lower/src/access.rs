@@ -1,7 +1,7 @@
 //! What memory instructions do at an address: tables of names, and one engine for global memory, LDS, scratch
 //! and buffers.
 
-use gcn::isa::{Inst, Role, Value as Place};
+use gcn::isa::{Inst, Mod, Role, Value as Place};
 use wave::op::{
     AtomOp, AtomTy, FloatCmp, Guard, IntCmp, IntOp, IntUnOp, MemMode, Op, Order, Scope, Space, VoteMode,
 };
@@ -215,14 +215,24 @@ pub(crate) fn first_vgpr(inst: &Inst, role: Role) -> Result<u16> {
     }
 }
 
+/// The order of a load. One that goes past the caches of its compute unit is volatile or atomic in the source
+/// (LLVM's "User Guide for AMDGPU Backend", "Memory Model"): a loop may wait for what it reads.
+fn order_of(inst: &Inst, space: Space) -> Order {
+    let others = matches!(space, Space::Global | Space::Generic);
+    match others && (inst.modifier(Mod::Glc) == 1 || inst.modifier(Mod::Scope) > 0) {
+        true => Order::Volatile,
+        false => Order::Weak,
+    }
+}
+
 impl Registers {
     /// A load or a store; the data of a store is in `data`, the result of a load in `result`.
     pub fn access(&mut self, inst: &Inst, access: Access, at: At, data: Role, result: Role) -> Result<()> {
         match access {
-            Load(words) => self.load(at, words, first_vgpr(inst, result)?),
+            Load(words) => self.load(at, order_of(inst, at.space), words, first_vgpr(inst, result)?),
             Part(ty, signed, half) => {
                 let into = first_vgpr(inst, result)?;
-                let part = self.load_one(at, ty);
+                let part = self.load_one_in(at, order_of(inst, at.space), ty);
                 self.set_part(part, signed, half, into);
             }
             Store(words) => {
@@ -262,9 +272,9 @@ impl Registers {
     }
 
     /// Loads words into VGPRs. They need not be aligned to more than a word, so each is loaded by itself.
-    pub fn load(&mut self, at: At, words: u8, first: u16) {
-        let values: Vec<Value> =
-            (0..i32::from(words)).map(|i| self.load_one(at.plus(i * 4), Ty::I32)).collect();
+    fn load(&mut self, at: At, order: Order, words: u8, first: u16) {
+        let one = |i| self.load_one_in(at.plus(i * 4), order, Ty::I32);
+        let values: Vec<Value> = (0..i32::from(words)).map(one).collect();
         for (number, value) in (first..).zip(values) {
             self.set_vector(number, value);
         }
@@ -279,9 +289,14 @@ impl Registers {
 
     /// Loads a value in the active lanes; 0 in the others.
     pub fn load_one(&mut self, at: At, ty: Ty) -> Value {
+        self.load_one_in(at, Order::Weak, ty)
+    }
+
+    fn load_one_in(&mut self, at: At, order: Order, ty: Ty) -> Value {
         let mut args = vec![at.address];
         let guard = self.guarded(at.inside, &mut args);
-        self.op1(Op::Load { mem: MemMode::weak(at.space), ty, count: 1, offset: at.offset, guard }, &args)
+        let mem = MemMode { order, ..MemMode::weak(at.space) };
+        self.op1(Op::Load { mem, ty, count: 1, offset: at.offset, guard }, &args)
     }
 
     /// Stores a value in the active lanes.

@@ -188,6 +188,33 @@ fn faults_have_addresses() {
     assert!(told.contains(", off), block (0, 0, 0), thread (0, 0, 0), "), "{told}");
 }
 
+/// Groups that wait for others by volatile loads, without a fence, let those run.
+#[test]
+fn groups_wait_for_volatile_memory() {
+    const NAME: &str = "groups_wait_for_volatile_memory";
+    const GROUPS: usize = 16;
+    if !ready() {
+        return;
+    }
+    for arch in ["gfx906", "gfx942", "gfx1100"] {
+        let settings = [("ANYWARP_HIP_ARCH", arch), ("ANYWARP_CACHE_DIR", ""), ("ANYWARP_WATCHDOG", "60")];
+        if !in_process(NAME, &settings) {
+            continue;
+        }
+        let hip = hip();
+        let arch = std::env::var("ANYWARP_HIP_ARCH").expect("an architecture");
+        let (bytes, mut module) = (Object::new(&arch, &["--no-gpu-bundle-output"]).bytes(), 0);
+        assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+        let done = Box::new([0i32; GROUPS]);
+        let (pointer, groups) = (done.as_ptr() as P, GROUPS as i32);
+        let relay = function(&hip, module, "relay");
+        launch(&hip, relay, [GROUPS as u32, 1, 1], [64, 1, 1], 0, &[at(&pointer), at(&groups)]);
+        let wanted: Vec<i32> = (1..=GROUPS as i32).rev().collect();
+        assert_eq!(done[..], wanted[..]);
+        return;
+    }
+}
+
 /// A trap names the lanes that trapped, of a wave of 64 and of 32.
 #[test]
 fn traps_name_their_lanes() {
