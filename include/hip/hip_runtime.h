@@ -32,9 +32,33 @@ extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sh
 #endif
 
 #define HIP_SYMBOL(symbol) symbol
+#define HIP_SUCCESS hipSuccess
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
+#ifdef ANYWARP_GPU_LANGUAGE
+/* The parentheses let a template's arguments contain commas, and be deduced. */
+#define hipLaunchKernelGGL(kernel, ...) anywarpLaunchKernel((kernel), __VA_ARGS__)
+#define anywarpLaunchKernel(kernel, grid, block, shared, stream, ...) \
+    do { \
+        kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__); \
+    } while (0)
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z
+#else
 /* Launches a kernel by its host stub; the arguments are converted to the types of its parameters. */
 #define hipLaunchKernelGGL(kernel, ...) anywarpLaunchKernelGGL((kernel), __VA_ARGS__)
+#endif
 
 #ifdef __cplusplus
 

@@ -290,6 +290,35 @@ fn two_hip_sources() {
     succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("two")));
 }
 
+/// HIP's older forms: launches by a macro that deduce a template's arguments, and names of indices and of
+/// dynamic shared memory.
+#[test]
+fn hips_older_names() {
+    let folder = Folder::new("cc-older-hip");
+    write(
+        &folder,
+        "older.hip",
+        "#include <hip/hip_runtime.h>\n\
+         template <class T> __global__ void turn(T *out, T last) {\n\
+             HIP_DYNAMIC_SHARED(T, own);\n\
+             own[hipThreadIdx_x] = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;\n\
+             __syncthreads();\n\
+             out[hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x] = last - own[hipBlockDim_x - 1 - hipThreadIdx_x];\n\
+         }\n\
+         int main() {\n\
+             int *out, got[64];\n\
+             if (hipMalloc(&out, sizeof got) != HIP_SUCCESS) return 1;\n\
+             hipLaunchKernelGGL(turn, 2, dim3(32), 32 * sizeof(int), 0, out, 100);\n\
+             if (hipMemcpy(got, out, sizeof got, hipMemcpyDeviceToHost)) return 2;\n\
+             for (int i = 0; i < 64; i++)\n\
+                 if (got[i] != 100 - (i / 32 * 32 + 31 - i % 32)) return 3;\n\
+             return 0;\n\
+         }\n",
+    );
+    compiled(&["older.hip", "-o", "older"], &folder.0);
+    succeed(Command::new(ANYWARP).args(["run", "--"]).arg(folder.0.join("older")));
+}
+
 #[test]
 fn device_code_alone() {
     let folder = Folder::new("cc-ptx");
