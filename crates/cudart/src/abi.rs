@@ -45,9 +45,9 @@ fn check(need: Need) -> Result<()> {
     }
 }
 
-/// Runs a function's checks and body. An error becomes the thread's last error, but not that work is under
-/// way: the hardware's runtime tells only the caller. What a function does to a stream capture is the rule of
-/// the driver's function that it calls.
+/// Runs a function's checks and body. An error becomes the thread's last error, except cudaErrorNotReady:
+/// NVIDIA's runtime only returns that (recorded on an H200). What a function does to a stream capture is the
+/// rule of the driver's function that it calls.
 pub fn enter(
     name: &str,
     need: Need,

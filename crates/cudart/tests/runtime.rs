@@ -418,7 +418,7 @@ fn later_functions_work() {
             let fill = call!(cudaMemsetAsync(memory => *mut c_void, 0 => i32, 4 => usize, stream => u64));
             assert_eq!(fill, 0);
             assert_eq!(call!(cudaExecutionCtxRecordEvent(context => u64, event => u64)), 0);
-            // That work is under way is no error of the thread's (recorded on an H200 with CUDA 13.0).
+            // cudaErrorNotReady does not become the last error (recorded on an H200 with CUDA 13.0).
             last_error();
             let mut time = 0f32;
             let queries = [

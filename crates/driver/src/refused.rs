@@ -44,7 +44,7 @@ pub fn tell(function: &Function, cause: Cause, why: impl FnOnce() -> String) {
     });
 }
 
-/// Names what would be a cause, were the launch not performed all the same.
+/// Warns of a mistake in a launch that is performed nevertheless.
 #[cold]
 pub fn warn(function: &Function, cause: Cause, why: impl FnOnce() -> String) {
     first(function, cause, log::Level::Warn, || {

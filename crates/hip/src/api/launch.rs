@@ -198,8 +198,8 @@ impl Launch {
         Ok((config, Params::of(&self.parameters(function)?)))
     }
 
-    /// The parameter buffer. From a whole buffer, each parameter is read at its offset; HIP ignores the size
-    /// that it is said to have, so a buffer that is too short is used as far as it can be read.
+    /// The parameter buffer. From a whole buffer, each parameter is read at its offset; HIP ignores the
+    /// size that the program gives, so a larger buffer is read if the process can read it.
     fn parameters(&self, function: &Function) -> Result<Vec<u8>> {
         let info = function.info();
         let mut buffer = vec![0; info.param_size as usize];

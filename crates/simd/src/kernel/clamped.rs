@@ -85,7 +85,7 @@ fn clamps(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> BTreeMap<Value
         let which = match choice.map(is_row) {
             [true, false] => 0,
             [false, true] => 1,
-            // Numbers seldom are the one that they are compared with.
+            // A number rarely equals the one that it is compared with.
             _ if matches!(inst.op, Op::Select(_)) && choice.into_iter().all(is_whole) => {
                 match made.get(&inst.args[0]).map(|inst| &inst.op) {
                     Some(Op::IntCmp(IntCmp::Eq, _)) => 1,
@@ -146,7 +146,6 @@ fn rows(func: &Function, now: &Uniformity, plain: &Uniformity) -> Vec<(usize, Va
                 continue;
             }
             let (address, size) = (inst.args[0], i64::from(ty.bytes()) * i64::from(count));
-            // The address of a load that is itself a clamped value is replaced as a whole.
             let [now, plain] = [now, plain].map(|u| &u.values[address.index()]);
             if !now.is_whole() && plain.is_pattern() && plain.has_stride(size) {
                 found.push((b, inst.results[0], address));
@@ -166,8 +165,6 @@ struct Shadows<'a> {
     params: BTreeMap<Value, usize>,
     /// The block that defines a value.
     home: BTreeMap<Value, usize>,
-    /// The blocks that lead to each block.
-    preds: Vec<Vec<usize>>,
     known: BTreeMap<Value, Value>,
     /// The parameters that have shadows.
     carried: Vec<(Value, Value)>,
@@ -192,9 +189,8 @@ impl<'a> Shadows<'a> {
                 }
             }
         }
-        let preds = cfg.preds.clone();
         let (known, carried, after, flags) = Default::default();
-        Shadows { cfg, clamps, made, params, home, preds, known, carried, after, flags }
+        Shadows { cfg, clamps, made, params, home, known, carried, after, flags }
     }
 
     /// The values that a shadow of `v` would be computed from, `v` included; `None` if they are many.
@@ -223,7 +219,7 @@ impl<'a> Shadows<'a> {
     /// What the edges bring to a parameter, with the blocks that they come from.
     fn brought(&self, func: &Function, param: Value) -> Vec<(usize, Value)> {
         let (Some(&at), Some(&b)) = (self.params.get(&param), self.home.get(&param)) else { return vec![] };
-        let edges = self.preds[b].iter().flat_map(|&from| {
+        let edges = self.cfg.preds[b].iter().flat_map(|&from| {
             func.blocks[from].term.targets().filter(|t| t.block.index() == b).map(move |t| (from, t.args[at]))
         });
         edges.collect()
@@ -309,7 +305,7 @@ impl<'a> Shadows<'a> {
         }
         for (param, shadow) in std::mem::take(&mut self.carried) {
             let (at, b) = (self.params[&param], self.home[&param]);
-            for from in self.preds[b].clone() {
+            for &from in &self.cfg.preds[b] {
                 let targets = func.blocks[from].term.targets_mut().filter(|t| t.block.index() == b);
                 for target in targets {
                     let arg = target.args[at];

@@ -8,7 +8,7 @@
 //! - replaces a lane's bit of a mask by the flag that the mask was made of (`flags.rs`),
 //! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`),
 //! - asks whether any lane is left without a mask (`any.rs`),
-//! - has flags that are read negated brought negated (`negated.rs`),
+//! - passes negated flags to blocks that only read them negated (`negated.rs`),
 //! - replaces the expansion of a square root by one operation (`roots.rs`).
 //!
 //! Another pass turns branches on such questions into branches of the lanes (`branch.rs`).

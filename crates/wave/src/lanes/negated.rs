@@ -1,10 +1,11 @@
-//! Flags that are read negated. Compilers for AMD hardware keep the lanes that leave a loop in a mask, and
-//! take them out of the lanes that execute; a comparison of NaN operands has no opposite, so such a mask is
-//! made by comparing again.
+//! Flags that are only read negated. Compilers for AMD hardware collect the lanes that leave a loop in a mask
+//! and remove them from the active ones. The negation of a comparison would be compiled to a second
+//! comparison, so it is avoided:
 //!
 //! - `!a | (b & a)` is `!a | b`, and `a & (!a | b)` is `a & b`.
-//! - A block's parameter `p` that is read as `!p` and by `x & p` beside `x & !p` is brought negated: `x & p`
-//!   is then `x ^ (x & p')`, and what edges bring is negated where it is made (`!a | b` becomes `a & !b`).
+//! - If a block reads its parameter `p` only as `!p`, and as `x & p` beside `x & !p`, the parameter becomes
+//!   the negation `q`. Then `x & p` is `x ^ (x & q)`, and the predecessors pass negated arguments (`a & !b`
+//!   for `!a | b`).
 
 use smallvec::smallvec;
 
@@ -63,8 +64,8 @@ fn absorb(made: &Made, inst: &mut Inst) {
     }
 }
 
-/// Brings a parameter negated, if all that reads it is as described above and an edge brings a negation;
-/// whether it is.
+/// Makes a parameter its negation if its block reads it only as described above and a predecessor passes a
+/// negation. Returns whether it did.
 fn turn_one(func: &mut Function, made: &Made, block: Block, at: usize, preds: &[Block]) -> bool {
     let p = func.block(block).params[at];
     if func.ty(p) != Ty::I1 {
