@@ -9,7 +9,8 @@
 //!   [`super::rendezvous`]).
 //! - Lanes at a barrier wait for the end of the sweep, where the warp stops for one barrier at a time. They
 //!   stay in a set of their own until the scheduler no longer counts them as waiting.
-//! - If all lanes that ran only went round loops that wait for others, the warp yields.
+//! - Once every lane that ran has gone round a loop that waits for others, the warp yields. The lanes need not
+//!   do so in the same sweep: inside a round each may go through loops of other lengths.
 
 use wave::abi::Stop;
 use wave::op::Op;
@@ -174,7 +175,6 @@ impl Kernel<'_> {
         self.cursor.full = false;
         if counts {
             self.join_word(RAN, bits);
-            self.leave_word(SPUN, bits);
         }
         for (i, inst) in data.insts.iter().enumerate() {
             self.cursor.at = (b, i);
@@ -262,6 +262,7 @@ impl Kernel<'_> {
             let busy = self.without(ran, spun);
             self.branch_if_any(busy, first, again);
             self.out.ir.label(again);
+            self.set_word(SPUN, self.no_bits());
             self.set_field(offset::W_SLEEP, Operand::i32(0));
             self.leave(Stop::Yield);
             // All live lanes wait. Those at barriers may still join the others' operation; if there are none,
