@@ -32,6 +32,7 @@ use crate::hostcall::{self, Hostcalls};
 use crate::info;
 use crate::loaded::{self, Programs};
 use crate::output::{print, print_to};
+use crate::parameters::{Aligned, ParameterPages};
 use crate::printed;
 use crate::program;
 use crate::rules::Rules;
@@ -522,13 +523,14 @@ impl ModuleCode {
         let described = program.module().functions.get(id.index()).and_then(|f| f.kernel.as_ref());
         let filling = described
             .filter(|info| !info.fills.is_empty() || info.param_size as usize > launch.params.len())
-            .map(|info| Box::new(self.fill(launch, info, kernel.static_shared)));
+            .map(|info| self.fill(launch, info, kernel.static_shared).map(Box::new))
+            .transpose()?;
         let own;
         let params = match &filling {
-            Some(filling) => &filling.params,
+            Some(filling) => filling.params.bytes(),
             None => {
                 own = Aligned::of(launch.params);
-                &own
+                own.bytes(launch.params)
             }
         };
         let grid = grid::Launch {
@@ -536,7 +538,7 @@ impl ModuleCode {
             code: &*made.code,
             grid: launch.grid,
             block: launch.block,
-            params: params.bytes(launch.params),
+            params,
             image: launch.image_base,
             shared: [kernel.static_shared, launch.dynamic_shared],
             stack: launch.limits.stack,
@@ -581,7 +583,7 @@ impl ModuleCode {
 
 /// What a launch writes after its parameters, and what that refers to.
 struct Filling {
-    params: Aligned,
+    params: ParameterPages,
     /// Where the kernel leaves output.
     printed: Option<printed::Buffer>,
     /// The host answers calls only while a kernel runs that can make some.
@@ -594,7 +596,12 @@ struct Filling {
 impl ModuleCode {
     /// The parameter buffer of a kernel for which the launch writes words after its parameters.
     #[cold]
-    fn fill(&self, launch: &LaunchRequest<'_>, info: &wave::KernelInfo, static_shared: u32) -> Filling {
+    fn fill(
+        &self,
+        launch: &LaunchRequest<'_>,
+        info: &wave::KernelInfo,
+        static_shared: u32,
+    ) -> Result<Filling, Fault> {
         let asks = |what: Filled| info.fills.iter().any(|fill| fill.what == what);
         let printed = asks(Filled::Printf).then(printed::Buffer::default);
         let calls = asks(Filled::Hostcalls).then(|| Hostcalls::new(self.waves(launch)));
@@ -611,8 +618,11 @@ impl ModuleCode {
             grid_sync: sync.as_ref().map_or(0, GridSync::address),
             counters: counters.as_ref().map_or(0, Counters::address),
         };
-        let params = Aligned::filled(launch.params, info, &shape);
-        Filling { params, printed, calls, counters, _sync: sync }
+        let params = ParameterPages::filled(launch.params, info, &shape).ok_or_else(|| Fault {
+            kind: FaultKind::OutOfResources,
+            message: "no memory for the kernel's arguments".into(),
+        })?;
+        Ok(Filling { params, printed, calls, counters, _sync: sync })
     }
 }
 
@@ -698,78 +708,5 @@ fn kind_of(kind: grid::FaultKind) -> FaultKind {
         G::Trap | G::InvalidFree | G::Internal | G::Abandoned => FaultKind::Trap,
         G::OutOfMemory | G::InvalidLaunch => FaultKind::OutOfResources,
         G::Deadlock | G::Timeout => FaultKind::Timeout,
-    }
-}
-
-/// A parameter buffer aligned to 16 bytes, or to 64 if it may contain a tensor map, and its size in bytes.
-struct Aligned(Vec<Line>, usize);
-
-/// A unit of the largest parameter alignment.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-pub(crate) struct Line(pub(crate) [u8; LINE]);
-
-/// Alignment in bytes of parameters that may contain a tensor map.
-pub(crate) const LINE: usize = 64;
-
-/// Alignment in bytes of other parameters.
-const PARAMETER: usize = 16;
-
-/// Size of a tensor map in bytes.
-const TENSOR_MAP: usize = 128;
-
-impl Aligned {
-    /// A copy of the bytes if they are not aligned.
-    fn of(bytes: &[u8]) -> Aligned {
-        let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
-        if bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty() {
-            return Aligned(Vec::new(), 0);
-        }
-        Aligned::copy(bytes, bytes.len())
-    }
-
-    /// A copy of the bytes, followed by zeros up to a size.
-    fn copy(bytes: &[u8], size: usize) -> Aligned {
-        let mut lines = vec![Line([0; LINE]); size.div_ceil(LINE)];
-        for (line, chunk) in lines.iter_mut().zip(bytes.chunks(LINE)) {
-            line.0.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
-        }
-        Aligned(lines, size)
-    }
-
-    /// The larger buffer of a kernel for which the launch writes words after its parameters.
-    fn filled(params: &[u8], info: &wave::KernelInfo, shape: &Shape) -> Aligned {
-        let mut made = Aligned::copy(params, info.param_size as usize);
-        // SAFETY: the lines are at least as large; any bytes are plain data.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(made.0.as_mut_ptr().cast(), made.1) };
-        info.fill(bytes, shape);
-        made
-    }
-
-    fn bytes<'a>(&'a self, original: &'a [u8]) -> &'a [u8] {
-        if self.0.is_empty() {
-            return original;
-        }
-        // SAFETY: the lines hold this many bytes, padded at the end.
-        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), self.1) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_keep_their_bytes() {
-        let bytes: Vec<u8> = (0..70).collect();
-        for start in 0..17 {
-            for end in start..bytes.len() {
-                let part = &bytes[start..end];
-                let aligned = Aligned::of(part);
-                let out = aligned.bytes(part);
-                assert_eq!(out, part);
-                assert!(out.is_empty() || out.as_ptr().addr().is_multiple_of(16));
-            }
-        }
     }
 }

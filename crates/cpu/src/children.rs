@@ -20,7 +20,8 @@ use grid::{DeviceCall, Heap, copy_guarded};
 use wave::Module;
 use wave::op::DeviceFn;
 
-use crate::backend::{LINE, Line, ModuleCode};
+use crate::backend::ModuleCode;
+use crate::parameters::{LINE, Line};
 
 /// How deep grids may launch grids.
 const MOST_DEPTH: u32 = 24;

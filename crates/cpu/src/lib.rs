@@ -22,6 +22,7 @@ mod loaded;
 mod message;
 mod modules;
 mod output;
+mod parameters;
 pub mod printed;
 pub mod program;
 pub mod rules;

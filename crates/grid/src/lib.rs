@@ -44,6 +44,6 @@ pub use format::Reader;
 pub use format::format as format_printf;
 pub use heap::Heap;
 pub use launch::{DeviceCall, Host, Launch, Stats};
-pub use memory::{Inaccessible, copy_guarded, is_accessible};
+pub use memory::{GuardedPages, Inaccessible, copy_guarded, is_accessible};
 pub use pool::{Config, Workers};
 pub use signals::{catch_faults, ready};

@@ -12,7 +12,7 @@ const PAGE: usize = 4096;
 
 /// Zeroed memory between guard pages, which the host provides page by page on first access.
 #[derive(Debug)]
-pub(crate) struct GuardedPages {
+pub struct GuardedPages {
     map: NonNull<u8>,
     size: usize,
     /// Inaccessible bytes after the memory.
@@ -26,7 +26,7 @@ unsafe impl Sync for GuardedPages {}
 
 impl GuardedPages {
     /// At least `size` bytes, page aligned. `None` if the host has no address space.
-    pub(crate) fn new(size: usize) -> Option<GuardedPages> {
+    pub fn new(size: usize) -> Option<GuardedPages> {
         GuardedPages::with_tail(size, GUARD)
     }
 
@@ -66,12 +66,12 @@ impl GuardedPages {
     }
 
     /// Address of the first byte.
-    pub(crate) fn start(&self) -> *mut u8 {
+    pub fn start(&self) -> *mut u8 {
         self.map.as_ptr().wrapping_add(GUARD)
     }
 
     /// Size in bytes.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.size
     }
 

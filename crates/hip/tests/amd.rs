@@ -188,6 +188,36 @@ fn faults_have_addresses() {
     assert!(told.contains(", off), block (0, 0, 0), thread (0, 0, 0), "), "{told}");
 }
 
+/// A kernel that writes through the address of its arguments reaches no memory of the host's: near ones change, far
+/// ones fault.
+#[test]
+fn stores_around_the_arguments_stay_there() {
+    const NAME: &str = "stores_around_the_arguments_stay_there";
+    if !ready() {
+        return;
+    }
+    for engine in ["compiled", "interpreter"] {
+        if !in_process(NAME, &[("ANYWARP_HIP_ARCH", "gfx906"), ("ANYWARP_ENGINE", engine)]) {
+            continue;
+        }
+        let hip = hip();
+        let (bytes, mut module) = (Object::new("gfx906", &["--no-gpu-bundle-output"]).bytes(), 0);
+        assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+        let kernel = function(&hip, module, "own_arguments");
+        let out = memory::<1>();
+        let pointer = out.as_ptr() as P;
+        for (first, count) in [(5i32, 4i32), (9, 500)] {
+            launch(&hip, kernel, [1, 1, 1], [1, 1, 1], 0, &[at(&first), at(&count), at(&pointer)]);
+            assert_eq!(out[0], first + 1);
+        }
+        let far = 1i32 << 16;
+        let params = [at(&far), at(&far), at(&pointer)];
+        let code = (hip.hipModuleLaunchKernel)(kernel, 1, 1, 1, 1, 1, 1, 0, 0, params.as_ptr(), null());
+        assert_eq!((code, (hip.hipDeviceSynchronize)()), (0, ILLEGAL_ADDRESS));
+        return;
+    }
+}
+
 /// Groups that wait for others by volatile loads, without a fence, let those run.
 #[test]
 fn groups_wait_for_volatile_memory() {

@@ -167,3 +167,12 @@ GLOBAL void trap_one(int *out, int which)
         __builtin_trap();
     out[ITEM] = 1;
 }
+
+// Writes `count` words behind its own arguments.
+GLOBAL void own_arguments(int first, int count, int *out)
+{
+    volatile int *behind = (volatile int *)__builtin_amdgcn_kernarg_segment_ptr() + 4;
+    for (int i = 0; i < count; i++)
+        behind[i] = first + i;
+    *out = behind[1];
+}
