@@ -11,6 +11,7 @@ use super::cfg::Cfg;
 use super::names::{self, LIVE, WARP};
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
+use crate::effort;
 use crate::ir::{Bin, Cast, Cmp, Name, Operand, Order, Reduction, Type};
 
 /// Number of vectors reloaded from the frame between two fences, if there are more than [`MANY`]. For each 16
@@ -279,6 +280,9 @@ impl Kernel<'_> {
         // A block that has a copy for full warps stops twice and resumes at one place.
         let known = self.out.numbers.get(&b).copied();
         let number = known.unwrap_or(self.out.resumes + 1);
+        if number > effort::MOST_STOPS {
+            return Err(Unsupported(format!("more than {} barriers and other stops", effort::MOST_STOPS)));
+        }
         let bits = self.mask_bits();
         let arrival = self.arrival(inst);
         let why = if arrival.is_some() { Stop::Barrier } else { self.record(inst, bits)? };
