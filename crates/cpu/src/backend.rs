@@ -190,7 +190,14 @@ impl Backend for Cpu {
         }
         let load = |rules: &Rules| {
             let key = loaded::key(request.inputs, &*code, rules);
-            self.programs.get(key, || program::Program::of_code(&*code, rules)).map_err(load_error)
+            let load = |_| self.programs.get(key, || program::Program::of_code(&*code, rules));
+            let loaded = host::stack::with(program::STACK, "anywarp-load", load);
+            let no_thread = |error| LoadError {
+                kind: LoadErrorKind::Unsupported,
+                log: format!("no thread with enough stack to load a module: {error}\n"),
+                rendered: String::new(),
+            };
+            loaded.map_err(no_thread)?.map_err(load_error)
         };
         let program = load(&rules)?;
         let refused = refused(&program);

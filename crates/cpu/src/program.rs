@@ -18,8 +18,8 @@ use crate::rules::{Checks, Limits, Rules};
 use crate::settings::Making;
 use crate::share;
 
-/// Bytes of stack that compiling a kernel needs; a program's thread may have less.
-const STACK: usize = 256 << 10;
+/// Bytes of stack that loading code or compiling a kernel needs; a program's thread may have less.
+pub(crate) const STACK: usize = 256 << 10;
 
 /// A loaded module, ready to compile kernels.
 pub struct Program {

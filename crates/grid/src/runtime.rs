@@ -84,7 +84,7 @@ impl<'a> Caller<'a> {
     fn too_deep(&self) -> String {
         format!(
             "calls nest too deeply for the {} bytes of a thread's stack; CU_LIMIT_STACK_SIZE \
-             (cudaLimitStackSize) sets its size",
+             (cudaLimitStackSize, hipLimitStackSize) sets its size",
             self.block.local_stride
         )
     }

@@ -218,6 +218,29 @@ fn stores_around_the_arguments_stay_there() {
     }
 }
 
+/// A thread with a small stack loads code and launches it.
+#[test]
+fn small_stacks_suffice() {
+    const NAME: &str = "small_stacks_suffice";
+    if !ready() || !in_process(NAME, &[("ANYWARP_HIP_ARCH", "gfx906")]) {
+        return;
+    }
+    let hip = hip();
+    let bytes = Object::new("gfx906", &["--no-gpu-bundle-output"]).bytes();
+    let work = || {
+        let mut module = 0;
+        assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), 0);
+        let data = memory::<64>();
+        let (pointer, n) = (data.as_ptr() as P, 64i32);
+        launch(&hip, function(&hip, module, "reverse"), [1, 1, 1], [64, 1, 1], 256, &[at(&pointer), at(&n)]);
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(64 << 10);
+        let ended = thread.spawn_scoped(scope, work).expect("a thread").join();
+        assert!(ended.is_ok(), "it panicked");
+    });
+}
+
 /// Groups that wait for others by volatile loads, without a fence, let those run.
 #[test]
 fn groups_wait_for_volatile_memory() {

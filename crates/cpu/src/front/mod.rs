@@ -174,7 +174,7 @@ pub struct Variable {
 }
 
 /// The code of one module, as its front end sees it.
-pub trait Frontend {
+pub trait Frontend: Sync {
     /// Bytes of code, by which the work is shared out over threads.
     fn size(&self) -> usize;
 
