@@ -6,7 +6,7 @@ use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::operand::operand;
-use crate::registers::{ACCUMULATORS, Reg, Registers};
+use crate::registers::{ACCUMULATORS, Known, Reg, Registers};
 
 /// Controls of lane permutations, as bits of `op_sel`.
 const FETCH_INACTIVE: u32 = 1;
@@ -50,9 +50,12 @@ impl Registers {
             "v_mbcnt_lo_u32_b32" | "v_mbcnt_hi_u32_b32" => {
                 let (mask, sum) = two(self)?;
                 let below = self.lanes_below(name == "v_mbcnt_hi_u32_b32");
-                let counted = self.int(IntOp::And, mask, below);
+                // Without the masks and sums that change nothing, the lane's number is recognised.
+                let is = |k: &Self, v, bits| k.known(v) == Some(Known::Constant(bits));
+                let all = is(self, mask, 0xffff_ffff);
+                let counted = if all { below } else { self.int(IntOp::And, mask, below) };
                 let count = self.op1(Op::Count(CountOp::Popc, Ty::I32), &[counted]);
-                let value = self.int(IntOp::Add, count, sum);
+                let value = if is(self, sum, 0) { count } else { self.int(IntOp::Add, count, sum) };
                 self.write_vector(inst, value, None)?;
             }
             "v_swap_b32" => {

@@ -9,7 +9,8 @@
 //! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`),
 //! - asks whether any lane is left without a mask (`any.rs`),
 //! - passes negated flags to blocks that only read them negated (`negated.rs`),
-//! - replaces the expansion of a square root by one operation (`roots.rs`).
+//! - replaces the expansion of a square root by one operation (`roots.rs`), and counts of the lanes below by the
+//!   lane's number (`number.rs`).
 //!
 //! Another pass turns branches on such questions into branches of the lanes (`branch.rs`).
 
@@ -20,6 +21,7 @@ mod halves;
 mod known;
 mod needed;
 mod negated;
+mod number;
 mod roots;
 
 pub use branch::diverge;
@@ -34,7 +36,11 @@ const ROUNDS: usize = 2;
 /// Rewrites a function. Lanes compute and access what they did before; those that do not execute an
 /// instruction of the code may hold other values in their registers, which nothing reads.
 pub fn untangle(func: &mut Function) {
-    if !is_of_masks(func) {
+    let is_amd = func.kernel.as_ref().is_some_and(|info| info.loose_words);
+    if is_amd {
+        number::find(func);
+    }
+    if !is_amd || !is_of_masks(func) {
         return;
     }
     crate::unreachable::empty(func);
@@ -55,8 +61,7 @@ pub fn untangle(func: &mut Function) {
 /// Whether a function computes with masks of the lanes that execute.
 fn is_of_masks(func: &Function) -> bool {
     let of_masks = |inst: &Inst| matches!(inst.op, Op::Vote { sync: false, .. } | Op::AddCarry(_));
-    func.kernel.as_ref().is_some_and(|info| info.loose_words)
-        && func.blocks.iter().flat_map(|b| &b.insts).any(of_masks)
+    func.blocks.iter().flat_map(|b| &b.insts).any(of_masks)
 }
 
 /// Reachable blocks, definitions before uses except around loops.
