@@ -29,6 +29,11 @@ static inline hipPitchedPtr make_hipPitchedPtr(void *pointer, size_t pitch, size
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, hipStream_t stream = 0);
 #endif
 #include <anywarp/device.h>
+#include <anywarp/hip_functions.h>
+/* Programs use it without including it. */
+#if __cplusplus >= 201103L
+#include <array>
+#endif
 #endif
 
 #define HIP_SYMBOL(symbol) symbol
