@@ -41,6 +41,36 @@ ANYWARP_FIELDS(uint64_t, 64)
 ANYWARP_DEVICE unsigned __lastbit_u32_u32(uint32_t v) { return v ? __builtin_ctz(v) : ~0u; }
 ANYWARP_DEVICE unsigned __lastbit_u32_u64(uint64_t v) { return v ? __builtin_ctzll(v) : ~0u; }
 
+/* ---- Sums of products ---------------------------------------------------------------------------------- */
+
+/* The sum of `c` and the products of the parts of `a` and `b`, which with `saturate` stays within its type.
+   The integers are eight parts of 4 bits. */
+namespace anywarp {
+template <class T> ANYWARP_DEVICE T saturated_sum(long long sum, bool saturate) {
+    const long long least = (T)-1 < (T)0 ? -2147483648ll : 0,
+                    most = (T)-1 < (T)0 ? 2147483647ll : 4294967295ll;
+    return (T)(!saturate ? sum : sum < least ? least : sum > most ? most : sum);
+}
+} // namespace anywarp
+#define ANYWARP_MIXED_DOT(T, T2, T4)                                                                         \
+    ANYWARP_DEVICE T amd_mixed_dot(T2 a, T2 b, T c, bool saturate) {                                         \
+        return anywarp::saturated_sum<T>((long long)a.x * b.x + (long long)a.y * b.y + c, saturate);         \
+    }                                                                                                        \
+    ANYWARP_DEVICE T amd_mixed_dot(T4 a, T4 b, T c, bool saturate) {                                         \
+        return anywarp::saturated_sum<T>((long long)a.x * b.x + (long long)a.y * b.y +                       \
+                                             (long long)a.z * b.z + (long long)a.w * b.w + c,                \
+                                         saturate);                                                          \
+    }                                                                                                        \
+    ANYWARP_DEVICE T amd_mixed_dot(T a, T b, T c, bool saturate) {                                           \
+        long long sum = c;                                                                                   \
+        for (int at = 28; at >= 0; at -= 4)                                                                  \
+            sum += (long long)((T)((unsigned)a << at) >> 28) * ((T)((unsigned)b << at) >> 28);               \
+        return anywarp::saturated_sum<T>(sum, saturate);                                                     \
+    }
+ANYWARP_MIXED_DOT(int, short2, char4)
+ANYWARP_MIXED_DOT(unsigned, ushort2, uchar4)
+#undef ANYWARP_MIXED_DOT
+
 /* ---- Lanes ----------------------------------------------------------------------------------------------
  */
 

@@ -1,13 +1,20 @@
 // Functions of HIP on the bits of integers, compared with loops over the bits.
 #include "check.h"
 
-enum { N = 1024, KINDS = 12 };
+enum { N = 1024, KINDS = 18 };
 
 __host__ __device__ unsigned long long number(unsigned i) {
     unsigned long long x = (i + 1) * 0x9e3779b97f4a7c15ull;
     x ^= x >> 29;
     x *= 0xbf58476d1ce4e5b9ull;
     return (x ^ x >> 32) >> i % 5 * 13;
+}
+
+// The upper words are added; an even number of them saturates.
+template <class T, class Parts> __device__ T dot(unsigned long long a, unsigned long long b) {
+    unsigned x = (unsigned)a, y = (unsigned)b;
+    return amd_mixed_dot(__builtin_bit_cast(Parts, x), __builtin_bit_cast(Parts, y), (T)(a >> 32),
+                         (a >> 32) % 2 == 0);
 }
 
 __global__ void run(unsigned long long *out) {
@@ -26,7 +33,13 @@ __global__ void run(unsigned long long *out) {
                                                (unsigned)__fns32((unsigned)a, at % 32, count),
                                                (unsigned)__fns64(a, at % 64, count),
                                                (unsigned)__fns((unsigned)a, at % 32, count),
-                                               (unsigned)__fns64(a, at % 64, count % 3)};
+                                               (unsigned)__fns64(a, at % 64, count % 3),
+                                               (unsigned)dot<int, short2>(a, b),
+                                               dot<unsigned, ushort2>(a, b),
+                                               (unsigned)dot<int, char4>(a, b),
+                                               dot<unsigned, uchar4>(a, b),
+                                               (unsigned)dot<int, int>(a, b),
+                                               dot<unsigned, unsigned>(a, b)};
     for (int k = 0; k < KINDS; k++)
         out[k * N + i] = results[k];
 }
@@ -63,6 +76,20 @@ static unsigned nth(unsigned long long v, int size, int base, int count) {
     return ~0u;
 }
 
+static unsigned products(unsigned long long a, unsigned long long b, int bits, bool is_signed) {
+    auto part = [&](unsigned long long v, int size) {
+        long long all = v & (~0ull >> (64 - size));
+        return is_signed && all >> (size - 1) ? all - (1ll << size) : all;
+    };
+    long long sum = part(a >> 32, 32), least = is_signed ? -(1ll << 31) : 0,
+              most = (is_signed ? 1ll << 31 : 1ll << 32) - 1;
+    for (int at = 0; at < 32; at += bits)
+        sum += part(a >> at, bits) * part(b >> at, bits);
+    if ((a >> 32) % 2 == 0)
+        sum = sum < least ? least : sum > most ? most : sum;
+    return (unsigned)sum;
+}
+
 int main() {
     auto out = shared_memory<unsigned long long>(N * KINDS);
     run<<<N / 128, 128>>>(out);
@@ -82,7 +109,13 @@ int main() {
                                                   nth((unsigned)a, 32, at % 32, count),
                                                   nth(a, 64, at % 64, count),
                                                   nth((unsigned)a, 32, at % 32, count),
-                                                  nth(a, 64, at % 64, count % 3)};
+                                                  nth(a, 64, at % 64, count % 3),
+                                                  products(a, b, 16, true),
+                                                  products(a, b, 16, false),
+                                                  products(a, b, 8, true),
+                                                  products(a, b, 8, false),
+                                                  products(a, b, 4, true),
+                                                  products(a, b, 4, false)};
         for (int k = 0; k < KINDS; k++)
             expect("kind", k * 10000 + i, out[k * N + i], should[k]);
     }
