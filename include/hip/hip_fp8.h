@@ -100,6 +100,8 @@ static __inline__ ANYWARP_BOTH __half2_raw __hip_cvt_fp8x2_to_halfraw2(__hip_fp8
 #define ANYWARP_FNUZ(name, name2, name4, as)                                                                 \
     struct name {                                                                                            \
         __hip_fp8_storage_t __x;                                                                             \
+        static constexpr __hip_saturation_t __default_saturation = __HIP_SATFINITE;                          \
+        static constexpr __hip_fp8_interpretation_t __default_interpret = as;                                \
         name() = default;                                                                                    \
         template <class T> ANYWARP_BOTH name(T v)                                                            \
             : __x(__hip_cvt_double_to_fp8((double)v, __HIP_SATFINITE, as)) {}                                \
@@ -111,6 +113,8 @@ static __inline__ ANYWARP_BOTH __half2_raw __hip_cvt_fp8x2_to_halfraw2(__hip_fp8
     };                                                                                                       \
     struct __align__(2) name2 {                                                                              \
         __hip_fp8x2_storage_t __x;                                                                           \
+        static constexpr __hip_saturation_t __default_saturation = __HIP_SATFINITE;                          \
+        static constexpr __hip_fp8_interpretation_t __default_interpret = as;                                \
         name2() = default;                                                                                   \
         ANYWARP_BOTH name2(float2 v) : __x(__hip_cvt_float2_to_fp8x2(v, __HIP_SATFINITE, as)) {}             \
         ANYWARP_BOTH name2(double2 v) : __x(__hip_cvt_double2_to_fp8x2(v, __HIP_SATFINITE, as)) {}           \
@@ -127,6 +131,8 @@ static __inline__ ANYWARP_BOTH __half2_raw __hip_cvt_fp8x2_to_halfraw2(__hip_fp8
     };                                                                                                       \
     struct __align__(4) name4 {                                                                              \
         __hip_fp8x4_storage_t __x;                                                                           \
+        static constexpr __hip_saturation_t __default_saturation = __HIP_SATFINITE;                          \
+        static constexpr __hip_fp8_interpretation_t __default_interpret = as;                                \
         name4() = default;                                                                                   \
         ANYWARP_BOTH name4(float4 v)                                                                         \
             : __x(__hip_cvt_float2_to_fp8x2(float2{v.x, v.y}, __HIP_SATFINITE, as) |                         \

@@ -23,7 +23,7 @@ __global__ void run(const float *in, unsigned char *out, float *back, unsigned s
     out[N + i] = b.__x;
     out[2 * N + i] = __hip_fp8_e4m3(in[i]).__x;
     out[3 * N + i] = __hip_cvt_float_to_fp8(in[i], __HIP_SATFINITE, __HIP_E5M2);
-    out[4 * N + i] = __hip_cvt_float_to_fp8(in[i], __HIP_NOSAT, __HIP_E4M3_FNUZ);
+    out[4 * N + i] = __hip_cvt_float_to_fp8(in[i], __HIP_NOSAT, __hip_fp8_e4m3_fnuz::__default_interpret);
     __hip_fp8x4_e5m2_fnuz four(float4{in[i], 1, -2, in[i ^ 1]});
     float4 values = four;
     back[i] = values.w;
