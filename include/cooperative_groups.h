@@ -97,7 +97,14 @@ __inline__ __device__ coalesced_group coalesced_threads() { return coalesced_gro
 
 /* A part of a block with a power of two of threads, at most a warp. */
 template <unsigned count, class Parent = void> class thread_block_tile {
-    static_assert(count > 0 && count <= 32 && (count & (count - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
+#if ANYWARP_WARP_SIZE == 64 || !defined(ANYWARP_DEVICE_PASS)
+    static_assert(count > 0 && count <= 64 && (count & (count - 1)) == 0,
+                  "a tile has 1, 2, 4, 8, 16, 32 or 64 threads");
+#else
+    static_assert(count > 0 && count <= 32 && (count & (count - 1)) == 0,
+                  "a tile has 1, 2, 4, 8, 16 or 32 threads; 64 on AMD's targets whose warps have 64 lanes "
+                  "(gfx9)");
+#endif
 
   public:
     thread_block_tile() = default;

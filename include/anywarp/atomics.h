@@ -77,8 +77,24 @@ ANYWARP_ATOMIC_FLOATING(float, unsigned, atomicMin, v < there)
 ANYWARP_ATOMIC_FLOATING(float, unsigned, atomicMax, v > there)
 ANYWARP_ATOMIC_FLOATING(double, unsigned long long, atomicMin, v < there)
 ANYWARP_ATOMIC_FLOATING(double, unsigned long long, atomicMax, v > there)
-ANYWARP_DEVICE float unsafeAtomicAdd(float *at, float v) { return atomicAdd(at, v); }
-ANYWARP_DEVICE double unsafeAtomicAdd(double *at, double v) { return atomicAdd(at, v); }
+/* "Unsafe" may use an instruction that only some memory obeys; these are right for all memory. */
+#define ANYWARP_ATOMIC_SAFETY(T, name)                                                                      \
+    ANYWARP_DEVICE T safeAtomic##name(T *at, T v) { return atomic##name(at, v); }                           \
+    ANYWARP_DEVICE T unsafeAtomic##name(T *at, T v) { return atomic##name(at, v); }
+ANYWARP_ATOMIC_SAFETY(float, Add)
+ANYWARP_ATOMIC_SAFETY(float, Min)
+ANYWARP_ATOMIC_SAFETY(float, Max)
+ANYWARP_ATOMIC_SAFETY(double, Add)
+ANYWARP_ATOMIC_SAFETY(double, Min)
+ANYWARP_ATOMIC_SAFETY(double, Max)
+ANYWARP_DEVICE void atomicAddNoRet(float *at, float v) { atomicAdd(at, v); }
+#define ANYWARP_ATOMIC_CAS_FLOATING(T, word)                                                                \
+    ANYWARP_ATOMIC(T, atomicCAS, (T *at, T expected, T v), {                                                \
+        word old = __builtin_bit_cast(word, expected);                                                      \
+        return __builtin_bit_cast(T, atomicCAS((word *)at, old, __builtin_bit_cast(word, v)));              \
+    })
+ANYWARP_ATOMIC_CAS_FLOATING(float, unsigned)
+ANYWARP_ATOMIC_CAS_FLOATING(double, unsigned long long)
 #endif
 
 #endif

@@ -61,6 +61,28 @@ ANYWARP_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
     return c;
 }
 
+/* The place of the `count`-th bit that is set, from `base` on upwards, or downwards if `count` is negative;
+   with 0, `base` if its bit is set. -1 if there is none. */
+namespace anywarp {
+ANYWARP_DEVICE int nth_set(unsigned long long mask, int width, unsigned base, int count) {
+    if (base >= (unsigned)width)
+        return -1;
+    if (count == 0)
+        return mask >> base & 1 ? (int)base : -1;
+    if (count > 0) {
+        for (mask &= ~0ull << base; mask && --count; mask &= mask - 1) {
+        }
+        return mask ? __builtin_ctzll(mask) : -1;
+    }
+    for (mask &= ~0ull >> (63 - base); mask && ++count; mask &= ~(1ull << (63 - __builtin_clzll(mask)))) {
+    }
+    return mask ? 63 - __builtin_clzll(mask) : -1;
+}
+} // namespace anywarp
+ANYWARP_DEVICE unsigned __fns(unsigned mask, unsigned base, int count) {
+    return anywarp::nth_set(mask, 32, base, count);
+}
+
 /* ---- Bits ---------------------------------------------------------------------------------------------- */
 
 ANYWARP_DEVICE int __float_as_int(float v) { return __builtin_bit_cast(int, v); }
@@ -99,13 +121,14 @@ ANYWARP_PLAIN(float, __frsqrt_rn, (float a), (float)(1 / __builtin_sqrt((double)
 #undef ANYWARP_PLAIN
 ANYWARP_DEVICE float __saturatef(float v) { return __builtin_fminf(__builtin_fmaxf(v, 0), 1); }
 
-/* AMD's devices have a mode instead of instructions with a rounding, so these are for PTX alone. */
+/* AMD's devices have a mode instead of instructions with a rounding. */
 #if defined(__NVPTX__)
 #define ANYWARP_ROUNDED(T, name, parameters, builtin, arguments)                                            \
     ANYWARP_DEVICE T name parameters { return __nvvm_##builtin arguments; }
 #elif !defined(__HIP_DEVICE_COMPILE__)
 #define ANYWARP_ROUNDED(T, name, parameters, builtin, arguments) __device__ T name parameters;
 #else
+#include <anywarp/rounding.h>
 #define ANYWARP_ROUNDED(T, name, parameters, builtin, arguments)
 #endif
 #define ANYWARP_DIRECTED(mode, of_llvm)                                                                              \
@@ -139,38 +162,34 @@ ANYWARP_DIRECTED(rd, rm)
     ANYWARP_ROUNDED(unsigned, __double2uint_##mode, (double v), d2ui_##of_llvm, (v))                           \
     ANYWARP_ROUNDED(long long, __double2ll_##mode, (double v), d2ll_##of_llvm, (v))                            \
     ANYWARP_ROUNDED(unsigned long long, __double2ull_##mode, (double v), d2ull_##of_llvm, (v))                 \
-    ANYWARP_ROUNDED(float, __double2float_##mode, (double v), d2f_##of_llvm, (v))                              \
-    ANYWARP_ROUNDED(float, __int2float_##mode, (int v), i2f_##of_llvm, (v))                                    \
-    ANYWARP_ROUNDED(float, __uint2float_##mode, (unsigned v), ui2f_##of_llvm, (v))                             \
-    ANYWARP_ROUNDED(float, __ll2float_##mode, (long long v), ll2f_##of_llvm, (v))                              \
-    ANYWARP_ROUNDED(float, __ull2float_##mode, (unsigned long long v), ull2f_##of_llvm, (v))                   \
-    ANYWARP_ROUNDED(double, __ll2double_##mode, (long long v), ll2d_##of_llvm, (v))                            \
-    ANYWARP_ROUNDED(double, __ull2double_##mode, (unsigned long long v), ull2d_##of_llvm, (v))
-#if defined(__AMDGCN__) && defined(__HIP_DEVICE_COMPILE__)
-/* The two roundings that casts and `rint` give; the hardware's conversions saturate. */
-#define ANYWARP_CONVERSION(name, from, to, of)                                                              \
-    ANYWARP_DEVICE to __##name##_rn(from v) { return (to)of(v); }                                           \
-    ANYWARP_DEVICE to __##name##_rz(from v) { return (to)v; }
-ANYWARP_CONVERSION(float2int, float, int, __builtin_rintf)
-ANYWARP_CONVERSION(float2uint, float, unsigned, __builtin_rintf)
-ANYWARP_CONVERSION(float2ll, float, long long, __builtin_rintf)
-ANYWARP_CONVERSION(float2ull, float, unsigned long long, __builtin_rintf)
-ANYWARP_CONVERSION(double2int, double, int, __builtin_rint)
-ANYWARP_CONVERSION(double2uint, double, unsigned, __builtin_rint)
-ANYWARP_CONVERSION(double2ll, double, long long, __builtin_rint)
-ANYWARP_CONVERSION(double2ull, double, unsigned long long, __builtin_rint)
-ANYWARP_DEVICE float __double2float_rn(double v) { return (float)v; }
-ANYWARP_DEVICE float __int2float_rn(int v) { return (float)v; }
-ANYWARP_DEVICE float __uint2float_rn(unsigned v) { return (float)v; }
-ANYWARP_DEVICE float __ll2float_rn(long long v) { return (float)v; }
-ANYWARP_DEVICE float __ull2float_rn(unsigned long long v) { return (float)v; }
-ANYWARP_DEVICE double __ll2double_rn(long long v) { return (double)v; }
-ANYWARP_DEVICE double __ull2double_rn(unsigned long long v) { return (double)v; }
+    ANYWARP_ROUNDED(float, __double2float_##mode, (double v), d2f_##of_llvm, (v))
+/* clang 19 makes some of its builtin functions for these round to nearest. */
+#if defined(__NVPTX__)
+#define ANYWARP_OF_INTEGER(name, ptx_mode, T, to, constraint, from, ptx_from, of)                           \
+    ANYWARP_DEVICE T name(from v) {                                                                         \
+        T result;                                                                                           \
+        __asm__("cvt." #ptx_mode "." #to "." #ptx_from " %0, %1;" : "=" constraint(result) : of(v));        \
+        return result;                                                                                      \
+    }
 #else
+#define ANYWARP_OF_INTEGER(name, ptx_mode, T, to, constraint, from, ptx_from, of) __device__ T name(from v);
+#endif
+#define ANYWARP_OF_INTEGERS(mode, ptx_mode)                                                                 \
+    ANYWARP_OF_INTEGER(__int2float_##mode, ptx_mode, float, f32, "f", int, s32, "r")                        \
+    ANYWARP_OF_INTEGER(__uint2float_##mode, ptx_mode, float, f32, "f", unsigned, u32, "r")                  \
+    ANYWARP_OF_INTEGER(__ll2float_##mode, ptx_mode, float, f32, "f", long long, s64, "l")                   \
+    ANYWARP_OF_INTEGER(__ull2float_##mode, ptx_mode, float, f32, "f", unsigned long long, u64, "l")         \
+    ANYWARP_OF_INTEGER(__ll2double_##mode, ptx_mode, double, f64, "d", long long, s64, "l")                 \
+    ANYWARP_OF_INTEGER(__ull2double_##mode, ptx_mode, double, f64, "d", unsigned long long, u64, "l")
+#if !defined(__AMDGCN__) || !defined(__HIP_DEVICE_COMPILE__)
 ANYWARP_CONVERSIONS(rn, rn)
 ANYWARP_CONVERSIONS(rz, rz)
 ANYWARP_CONVERSIONS(ru, rp)
 ANYWARP_CONVERSIONS(rd, rm)
+ANYWARP_OF_INTEGERS(rn, rn)
+ANYWARP_OF_INTEGERS(rz, rz)
+ANYWARP_OF_INTEGERS(ru, rp)
+ANYWARP_OF_INTEGERS(rd, rm)
 #endif
 #undef ANYWARP_CONVERSIONS
 ANYWARP_DEVICE double __int2double_rn(int v) { return v; }

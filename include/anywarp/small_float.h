@@ -236,22 +236,8 @@ ANYWARP_FUNCTION(trunc, truncf(x))
 ANYWARP_FUNCTION(rint, rintf(x))
 #undef ANYWARP_FUNCTION
 
-#define ANYWARP_MOVED(T)                                                                                    \
-    ANYWARP_DEVICE T __shfl_sync(anywarp_mask m, T v, int lane, int width = ANYWARP_WARP_SIZE) {            \
-        return anywarp::shuffle_value(m, v, lane, width);                                                   \
-    }                                                                                                       \
-    ANYWARP_DEVICE T __shfl_up_sync(anywarp_mask m, T v, unsigned by, int width = ANYWARP_WARP_SIZE) {      \
-        return anywarp::shuffle_up_value(m, v, by, width);                                                  \
-    }                                                                                                       \
-    ANYWARP_DEVICE T __shfl_down_sync(anywarp_mask m, T v, unsigned by, int width = ANYWARP_WARP_SIZE) {    \
-        return anywarp::shuffle_down_value(m, v, by, width);                                                \
-    }                                                                                                       \
-    ANYWARP_DEVICE T __shfl_xor_sync(anywarp_mask m, T v, int bits, int width = ANYWARP_WARP_SIZE) {        \
-        return anywarp::shuffle_xor_value(m, v, bits, width);                                               \
-    }
-ANYWARP_MOVED(ANYWARP_T)
-ANYWARP_MOVED(ANYWARP_T2)
-#undef ANYWARP_MOVED
+ANYWARP_SHUFFLES_OF_HIP(ANYWARP_T)
+ANYWARP_SHUFFLES_OF_HIP(ANYWARP_T2)
 
 /* The sum is exchanged together with the rest of its word. */
 ANYWARP_DEVICE ANYWARP_T atomicAdd(ANYWARP_T *at, ANYWARP_T v) {
@@ -273,6 +259,9 @@ ANYWARP_DEVICE ANYWARP_T2 atomicAdd(ANYWARP_T2 *at, ANYWARP_T2 v) {
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return there;
 }
+#if defined(__HIP__)
+ANYWARP_DEVICE ANYWARP_T2 unsafeAtomicAdd(ANYWARP_T2 *at, ANYWARP_T2 v) { return atomicAdd(at, v); }
+#endif
 #endif
 
 #undef ANYWARP_PAIRWISE1

@@ -87,7 +87,8 @@ ANYWARP_DEVICE unsigned shuffle_xor(anywarp_mask mask, unsigned v, int bits, int
     return __nvvm_shfl_sync_bfly_i32(mask, v, bits, ((32 - width) << 8) | 0x1f);
 }
 ANYWARP_DEVICE long long clock() { return __nvvm_read_ptx_sreg_clock64(); }
-ANYWARP_DEVICE unsigned long long nanoseconds() {
+/* Counts at the rate that hipDeviceAttributeWallClockRate states. */
+ANYWARP_DEVICE unsigned long long steady_clock() {
     unsigned long long now;
     __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
@@ -115,6 +116,44 @@ ANYWARP_DEVICE unsigned bit_reverse(unsigned v) { return __builtin_bitreverse32(
 ANYWARP_DEVICE unsigned permute(unsigned a, unsigned b, unsigned selector) { return __nvvm_prmt(a, b, selector); }
 ANYWARP_DEVICE unsigned atomic_inc(unsigned *at, unsigned v) { return __nvvm_atom_inc_gen_ui(at, v); }
 ANYWARP_DEVICE unsigned atomic_dec(unsigned *at, unsigned v) { return __nvvm_atom_dec_gen_ui(at, v); }
+ANYWARP_DEVICE unsigned multiprocessor() { return __nvvm_read_ptx_sreg_smid(); }
+
+/* Values that move between lanes, as AMD's instructions move them. `at` is four times a lane's number, and
+   what comes from a lane that does not run is 0. */
+ANYWARP_DEVICE unsigned from_running(unsigned lane, unsigned v) {
+    unsigned running = (unsigned)active(), got = shuffle(running, v, (int)lane, 32);
+    return running >> lane & 1 ? got : 0;
+}
+ANYWARP_DEVICE unsigned pull(int at, unsigned v) { return from_running((unsigned)at >> 2 & 31, v); }
+/* Of several lanes that write to one, the highest wins. */
+ANYWARP_DEVICE unsigned push(int at, unsigned v) {
+    unsigned running = (unsigned)active(), result = 0;
+    for (unsigned rest = running; rest; rest &= rest - 1) {
+        int from = __builtin_ctz(rest);
+        unsigned to = shuffle(running, (unsigned)at, from, 32) >> 2 & 31;
+        unsigned sent = shuffle(running, v, from, 32);
+        result = to == lane() ? sent : result;
+    }
+    return result;
+}
+/* Either masks for "and", "or" and "exclusive or" of the lane's number, or with bit 15 the order of four. */
+template <int pattern> ANYWARP_DEVICE unsigned swizzle(unsigned v) {
+    static_assert((pattern & ~0x80ff) == 0 || (pattern & ~0x7fff) == 0,
+                  "__hip_ds_swizzle: PTX has patterns with masks (0x0000 to 0x7fff) and of four lanes "
+                  "(0x8000 to 0x80ff)");
+    unsigned self = lane(), quad = (self & ~3u) | (pattern >> (self & 3) * 2 & 3);
+    unsigned masked = ((self & pattern) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
+    return from_running((pattern & 0x8000 ? quad : masked) & 31, v);
+}
+template <int control, int rows, int banks, bool bounds> ANYWARP_DEVICE int move_lanes(int v) {
+    static_assert(control < 0,
+                  "__hip_move_dpp: PTX has no such instruction; write __shfl, __shfl_up or __shfl_xor");
+    return v;
+}
+ANYWARP_DEVICE unsigned lanes_below_low(unsigned mask, unsigned v) {
+    return __builtin_popcount(mask & ((1u << lane()) - 1)) + v;
+}
+ANYWARP_DEVICE unsigned lanes_below_high(unsigned, unsigned v) { return v; }
 } // namespace anywarp
 
 #elif defined(__AMDGCN__)
@@ -184,8 +223,17 @@ ANYWARP_DEVICE int barrier_count(int p) {
 }
 ANYWARP_DEVICE int barrier_and(int p) { return barrier_count(!p) == 0; }
 ANYWARP_DEVICE int barrier_or(int p) { return barrier_count(p) != 0; }
+#if __has_builtin(__builtin_readsteadycounter)
+ANYWARP_DEVICE unsigned long long steady_clock() { return __builtin_readsteadycounter(); }
+#else
+ANYWARP_DEVICE unsigned long long steady_clock() { return __builtin_readcyclecounter(); }
+#endif
+/* From gfx11 on, the counter of cycles has 20 bits. */
+#if defined(__GFX11__) || defined(__GFX12__)
+ANYWARP_DEVICE long long clock() { return steady_clock(); }
+#else
 ANYWARP_DEVICE long long clock() { return __builtin_readcyclecounter(); }
-ANYWARP_DEVICE unsigned long long nanoseconds() { return __builtin_readcyclecounter() * 10; }
+#endif
 ANYWARP_DEVICE void sleep(unsigned) { __builtin_amdgcn_s_sleep(1); }
 ANYWARP_DEVICE void trap() { __builtin_trap(); }
 ANYWARP_DEVICE bool is_shared(const void *at) {
@@ -226,6 +274,62 @@ ANYWARP_DEVICE unsigned atomic_inc(unsigned *at, unsigned v) {
 ANYWARP_DEVICE unsigned atomic_dec(unsigned *at, unsigned v) {
     return __builtin_amdgcn_atomic_dec32(at, v, __ATOMIC_RELAXED, "agent");
 }
+/* Bits of a hardware register. */
+#define ANYWARP_HARDWARE(reg, at, count) __builtin_amdgcn_s_getreg(((count)-1) << 11 | (at) << 6 | (reg))
+/* The number of the compute unit, in the lowest bits within its shader engine. */
+ANYWARP_DEVICE unsigned multiprocessor() {
+#if defined(__GFX9__)
+    return ANYWARP_HARDWARE(4, 13, 2) << 4 | ANYWARP_HARDWARE(4, 8, 4);
+#else
+    /* Workgroup processors, in shader arrays, in shader engines. */
+    return ANYWARP_HARDWARE(23, 18, 2) << 5 | ANYWARP_HARDWARE(23, 16, 1) << 4 | ANYWARP_HARDWARE(23, 10, 4);
+#endif
+}
+#undef ANYWARP_HARDWARE
+
+/* An instruction in a rounding mode, whose number stands in the mode's bits for float and in those for
+   double. One block of assembly, so that nothing else can be moved into it. */
+enum { ANYWARP_MODE_ru = 5, ANYWARP_MODE_rd = 10, ANYWARP_MODE_rz = 15 };
+#define ANYWARP_IN_MODE(T, name, mode, instruction, parameters, ...)                                        \
+    ANYWARP_DEVICE T name##_##mode parameters {                                                             \
+        T result;                                                                                           \
+        __asm__("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), %1\n\t" instruction                           \
+                "\n\ts_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0"                                        \
+                : "=v"(result)                                                                              \
+                : "i"(ANYWARP_MODE_##mode), __VA_ARGS__);                                                   \
+        return result;                                                                                      \
+    }
+#define ANYWARP_ROUNDED_IN(mode)                                                                            \
+    ANYWARP_IN_MODE(float, sum, mode, "v_add_f32 %0, %2, %3", (float a, float b), "v"(a), "v"(b))           \
+    ANYWARP_IN_MODE(double, sum, mode, "v_add_f64 %0, %2, %3", (double a, double b), "v"(a), "v"(b))        \
+    ANYWARP_IN_MODE(float, product, mode, "v_mul_f32 %0, %2, %3", (float a, float b), "v"(a), "v"(b))       \
+    ANYWARP_IN_MODE(double, product, mode, "v_mul_f64 %0, %2, %3", (double a, double b), "v"(a), "v"(b))    \
+    ANYWARP_IN_MODE(float, fma, mode, "v_fma_f32 %0, %2, %3, %4", (float a, float b, float c), "v"(a),      \
+                    "v"(b), "v"(c))                                                                         \
+    ANYWARP_IN_MODE(double, fma, mode, "v_fma_f64 %0, %2, %3, %4", (double a, double b, double c), "v"(a),  \
+                    "v"(b), "v"(c))                                                                         \
+    ANYWARP_IN_MODE(float, to_float, mode, "v_cvt_f32_f64 %0, %2", (double a), "v"(a))
+ANYWARP_ROUNDED_IN(ru)
+ANYWARP_ROUNDED_IN(rd)
+ANYWARP_ROUNDED_IN(rz)
+#undef ANYWARP_ROUNDED_IN
+#undef ANYWARP_IN_MODE
+
+/* Values that move between lanes. `at` is four times a lane's number. */
+ANYWARP_DEVICE unsigned pull(int at, unsigned v) { return __builtin_amdgcn_ds_bpermute(at, v); }
+ANYWARP_DEVICE unsigned push(int at, unsigned v) { return __builtin_amdgcn_ds_permute(at, v); }
+template <int pattern> ANYWARP_DEVICE unsigned swizzle(unsigned v) {
+    return __builtin_amdgcn_ds_swizzle(v, pattern);
+}
+template <int control, int rows, int banks, bool bounds> ANYWARP_DEVICE int move_lanes(int v) {
+    return __builtin_amdgcn_mov_dpp(v, control, rows, banks, bounds);
+}
+ANYWARP_DEVICE unsigned lanes_below_low(unsigned mask, unsigned v) {
+    return __builtin_amdgcn_mbcnt_lo(mask, v);
+}
+ANYWARP_DEVICE unsigned lanes_below_high(unsigned mask, unsigned v) {
+    return __builtin_amdgcn_mbcnt_hi(mask, v);
+}
 } // namespace anywarp
 
 #else
@@ -257,7 +361,7 @@ __device__ unsigned shuffle_up(anywarp_mask mask, unsigned v, unsigned by, int w
 __device__ unsigned shuffle_down(anywarp_mask mask, unsigned v, unsigned by, int width);
 __device__ unsigned shuffle_xor(anywarp_mask mask, unsigned v, int bits, int width);
 __device__ long long clock();
-__device__ unsigned long long nanoseconds();
+__device__ unsigned long long steady_clock();
 __device__ void sleep(unsigned nanoseconds);
 __device__ void trap();
 __device__ bool is_shared(const void *at);
@@ -275,6 +379,13 @@ __device__ unsigned bit_reverse(unsigned v);
 __device__ unsigned permute(unsigned a, unsigned b, unsigned selector);
 __device__ unsigned atomic_inc(unsigned *at, unsigned v);
 __device__ unsigned atomic_dec(unsigned *at, unsigned v);
+__device__ unsigned multiprocessor();
+__device__ unsigned pull(int at, unsigned v);
+__device__ unsigned push(int at, unsigned v);
+template <int pattern> __device__ unsigned swizzle(unsigned v);
+template <int control, int rows, int banks, bool bounds> __device__ int move_lanes(int v);
+__device__ unsigned lanes_below_low(unsigned mask, unsigned v);
+__device__ unsigned lanes_below_high(unsigned mask, unsigned v);
 } // namespace anywarp
 
 #endif

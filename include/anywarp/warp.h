@@ -30,6 +30,7 @@ ANYWARP_DEVICE int __uni_sync(anywarp_mask mask, int p) {
 }
 /* HIP's, for the lanes that are there. */
 #if defined(__HIP__)
+ANYWARP_DEVICE unsigned long long __ballot64(int p) { return anywarp::ballot(anywarp::active(), p); }
 ANYWARP_DEVICE unsigned long long __ballot(int p) { return anywarp::ballot(anywarp::active(), p); }
 ANYWARP_DEVICE int __all(int p) { return anywarp::all(anywarp::active(), p); }
 ANYWARP_DEVICE int __any(int p) { return anywarp::any(anywarp::active(), p); }
@@ -142,7 +143,7 @@ ANYWARP_REDUCE(__reduce_or_sync, unsigned, a | b)
 ANYWARP_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
 ANYWARP_DEVICE long long clock64() { return anywarp::clock(); }
-ANYWARP_DEVICE long long wall_clock64() { return anywarp::nanoseconds(); }
+ANYWARP_DEVICE long long wall_clock64() { return anywarp::steady_clock(); }
 ANYWARP_DEVICE void __nanosleep(unsigned nanoseconds) { anywarp::sleep(nanoseconds); }
 ANYWARP_DEVICE void __trap() { anywarp::trap(); }
 ANYWARP_DEVICE unsigned __isShared(const void *at) { return anywarp::is_shared(at); }

@@ -29,6 +29,11 @@ static inline hipPitchedPtr make_hipPitchedPtr(void *pointer, size_t pitch, size
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, hipStream_t stream = 0);
 #endif
 #include <anywarp/device.h>
+#include <anywarp/hip_functions.h>
+/* Programs use it without including it. */
+#if __cplusplus >= 201103L
+#include <array>
+#endif
 #endif
 
 #define HIP_SYMBOL(symbol) symbol
@@ -63,19 +68,19 @@ extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sh
 #ifdef __cplusplus
 
 template <class T> hipError_t hipMalloc(T **pointer, size_t size) {
-    return hipMalloc(reinterpret_cast<void **>(pointer), size);
+    return hipMalloc((void **)(pointer), size);
 }
 
 template <class T> hipError_t hipMallocManaged(T **pointer, size_t size, unsigned flags = hipMemAttachGlobal) {
-    return hipMallocManaged(reinterpret_cast<void **>(pointer), size, flags);
+    return hipMallocManaged((void **)(pointer), size, flags);
 }
 
 template <class T> hipError_t hipHostMalloc(T **pointer, size_t size, unsigned flags = hipHostMallocDefault) {
-    return hipHostMalloc(reinterpret_cast<void **>(pointer), size, flags);
+    return hipHostMalloc((void **)(pointer), size, flags);
 }
 
 template <class T> hipError_t hipMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
-    return hipMallocPitch(reinterpret_cast<void **>(pointer), pitch, width, height);
+    return hipMallocPitch((void **)(pointer), pitch, width, height);
 }
 
 template <class T> hipError_t hipGetSymbolAddress(void **pointer, const T &symbol) {
@@ -120,22 +125,22 @@ hipError_t hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T k
 }
 
 template <class T> hipError_t hipHostAlloc(T **pointer, size_t size, unsigned flags = hipHostMallocDefault) {
-    return hipHostMalloc(reinterpret_cast<void **>(pointer), size, flags);
+    return hipHostMalloc((void **)(pointer), size, flags);
 }
 template <class T> hipError_t hipMallocHost(T **pointer, size_t size) {
-    return hipHostMalloc(reinterpret_cast<void **>(pointer), size, hipHostMallocDefault);
+    return hipHostMalloc((void **)(pointer), size, hipHostMallocDefault);
 }
 template <class T> hipError_t hipHostGetDevicePointer(T **device, void *host, unsigned flags) {
-    return hipHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+    return hipHostGetDevicePointer((void **)(device), host, flags);
 }
 template <class T> hipError_t hipMallocAsync(T **pointer, size_t size, hipStream_t stream) {
-    return hipMallocAsync(reinterpret_cast<void **>(pointer), size, stream);
+    return hipMallocAsync((void **)(pointer), size, stream);
 }
 template <class T> hipError_t hipMallocAsync(T **pointer, size_t size, hipMemPool_t pool, hipStream_t stream) {
-    return hipMallocFromPoolAsync(reinterpret_cast<void **>(pointer), size, pool, stream);
+    return hipMallocFromPoolAsync((void **)(pointer), size, pool, stream);
 }
 template <class T> hipError_t hipMallocFromPoolAsync(T **pointer, size_t size, hipMemPool_t pool, hipStream_t stream) {
-    return hipMallocFromPoolAsync(reinterpret_cast<void **>(pointer), size, pool, stream);
+    return hipMallocFromPoolAsync((void **)(pointer), size, pool, stream);
 }
 
 template <class T>

@@ -13,10 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HIP_VERSION_MAJOR 6
-#define HIP_VERSION_MINOR 3
-#define HIP_VERSION_PATCH 0
-#define HIP_VERSION 60300000
+#include <hip/hip_common.h>
+#include <hip/hip_version.h>
 
 #ifndef __cplusplus
 #include <stdbool.h>

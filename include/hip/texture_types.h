@@ -10,6 +10,7 @@
 #define ANYWARP_HIP_TEXTURE_TYPES_H
 
 #include <hip/driver_types.h>
+#include <hip/surface_types.h>
 #include <hip/hip_vector_types.h>
 
 #define HIP_TRSA_OVERRIDE_FORMAT 0x01
@@ -97,18 +98,6 @@ typedef struct HIP_TEXTURE_DESC_st {
     float borderColor[4];
     int reserved[12];
 } HIP_TEXTURE_DESC;
-
-typedef struct __hip_surface *hipSurfaceObject_t;
-
-struct surfaceReference {
-    hipSurfaceObject_t surfaceObject;
-};
-
-enum hipSurfaceBoundaryMode {
-    hipBoundaryModeZero = 0,
-    hipBoundaryModeTrap = 1,
-    hipBoundaryModeClamp = 2,
-};
 
 typedef struct textureReference *hipTexRef;
 

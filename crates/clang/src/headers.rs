@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = embedded! {
     "anywarp/atomics.h"
     "anywarp/attributes.h"
     "anywarp/device.h"
+    "anywarp/hip_functions.h"
     "anywarp/hostcall.h"
     "anywarp/intrinsics.h"
     "anywarp/math_double.h"
@@ -28,6 +29,7 @@ const FILES: &[(&str, &str)] = embedded! {
     "anywarp/math_tables.h"
     "anywarp/narrow.h"
     "anywarp/packed.h"
+    "anywarp/rounding.h"
     "anywarp/small_float.h"
     "anywarp/surface.h"
     "anywarp/target.h"
@@ -50,21 +52,31 @@ const FILES: &[(&str, &str)] = embedded! {
     "cuda_runtime_api.h"
     "cuda_runtime_since_13_1.h"
     "driver_types.h"
+    "hip/channel_descriptor.h"
     "hip/driver_types.h"
     "hip/hip_api_since_6_4.h"
     "hip/hip_bf16.h"
+    "hip/hip_bfloat16.h"
+    "hip/hip_common.h"
     "hip/hip_complex.h"
     "hip/hip_cooperative_groups.h"
     "hip/hip_deprecated.h"
     "hip/hip_ext.h"
     "hip/hip_external_api.h"
     "hip/hip_fp16.h"
+    "hip/hip_fp8.h"
     "hip/hip_gl_interop.h"
     "hip/hip_graph_api.h"
+    "hip/hip_math_constants.h"
+    "hip/hip_prof_str.h"
+    "hip/hip_profile.h"
     "hip/hip_runtime.h"
     "hip/hip_runtime_api.h"
     "hip/hip_vector_types.h"
+    "hip/hip_version.h"
     "hip/hiprtc.h"
+    "hip/library_types.h"
+    "hip/surface_types.h"
     "hip/texture_types.h"
     "math_constants.h"
     "nvtx3/nvToolsExt.h"
@@ -105,16 +117,10 @@ const FORWARDED: &[(&str, &str)] = &[
     ("device_launch_parameters.h", "cuda_runtime.h"),
     ("device_types.h", "cuda_runtime_api.h"),
     ("driver_functions.h", "cuda_runtime_api.h"),
-    ("hip/channel_descriptor.h", "hip/hip_runtime.h"),
     ("hip/device_functions.h", "hip/hip_runtime.h"),
-    ("hip/hip_bfloat16.h", "hip/hip_bf16.h"),
-    ("hip/hip_common.h", "hip/hip_runtime_api.h"),
-    ("hip/hip_math_constants.h", "math_constants.h"),
-    ("hip/hip_profile.h", "hip/hip_runtime.h"),
+    ("hip/hip_hcc.h", "hip/hip_ext.h"),
     ("hip/hip_texture_types.h", "hip/texture_types.h"),
-    ("hip/hip_version.h", "hip/hip_runtime_api.h"),
     ("hip/math_functions.h", "hip/hip_runtime.h"),
-    ("hip/surface_types.h", "hip/texture_types.h"),
     ("host_config.h", "vector_types.h"),
     ("host_defines.h", "vector_types.h"),
     ("math_functions.h", "cuda_runtime.h"),

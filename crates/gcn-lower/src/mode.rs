@@ -4,10 +4,12 @@
 //! constants. Code that sets it to a value that is not known, or that reaches a place in different modes, is
 //! refused.
 
+use gcn::Generation;
 use gcn::isa::{Inst, Role};
 use gcn::object::{Field, KernelDescriptor};
-use wave::op::{FloatMode, Round};
+use wave::op::{FloatMode, IntOp, Op, Round, SReg, ShiftOp};
 use wave::types::Fmt;
+use wave::{Ty, Value};
 
 use crate::error::Result;
 use crate::operand::{immediate, operand};
@@ -15,6 +17,13 @@ use crate::registers::{Known, Registers};
 
 /// The number of MODE among the hardware registers.
 const MODE: u32 = 1;
+/// The place of the wave on the device, before RDNA and since.
+const HW_ID: u32 = 4;
+const HW_ID1: u32 = 23;
+/// The number of the accelerator die.
+const XCC_ID: u32 = 20;
+/// A counter of cycles.
+const SHADER_CYCLES: u32 = 29;
 /// Bits of MODE that concern values: rounding and subnormals.
 const FLOATS: u32 = 0xff;
 /// Both subnormal operands and results are kept.
@@ -97,6 +106,33 @@ impl Registers {
         FloatMode { round: self.mode.round(fmt), ftz, ..FloatMode::rn(fmt) }
     }
 
+    /// The value of a register that says where on the device a wave runs, or counts cycles. The number of the
+    /// multiprocessor is divided as AMD's devices number their compute units.
+    fn position_or_time(&mut self, register: u32) -> Option<Value> {
+        let rdna = self.generation >= Generation::Gfx10;
+        let fields: &[(u32, u32, u32)] = match register {
+            HW_ID if !rdna => &[(0, 4, 8), (4, 3, 13)],
+            HW_ID1 if rdna => &[(0, 4, 10), (4, 1, 16), (5, 3, 18)],
+            XCC_ID if self.generation == Generation::Gfx940 => &[],
+            SHADER_CYCLES if rdna => {
+                let cycles = self.op1(Op::Special(SReg::Clock64), &[]);
+                let (low, _) = self.halves(cycles);
+                return Some(low);
+            }
+            _ => return None,
+        };
+        let number = self.op1(Op::Special(SReg::SmId), &[]);
+        let mut all = self.word(0);
+        for &(from, length, to) in fields {
+            let [from, bits, to] = [from, mask(0, length), to].map(|bits| self.word(bits));
+            let field = self.shift(ShiftOp::ShrU, number, from);
+            let field = self.int(IntOp::And, field, bits);
+            let field = self.shift(ShiftOp::Shl, field, to);
+            all = self.int(IntOp::Or, all, field);
+        }
+        Some(all)
+    }
+
     /// Instructions that read and write hardware registers; whether the name is one.
     pub fn hardware_register(&mut self, inst: &Inst, name: &str) -> Result<bool> {
         let constant = match name {
@@ -117,8 +153,16 @@ impl Registers {
             "s_getreg_b32" => {
                 let (register, position, length) = part(inst)?;
                 let bits = mask(position, length);
+                if let Some(whole) = self.position_or_time(register) {
+                    let (position, length) = (self.word(position), self.word(mask(0, length)));
+                    let value = self.shift(ShiftOp::ShrU, whole, position);
+                    let value = self.int(IntOp::And, value, length);
+                    let value = self.op(Op::Agree(Ty::I32), &[value])[0];
+                    self.write_scalar(operand(inst, Role::Sdst)?, value)?;
+                    return Ok(true);
+                }
                 if register != MODE || bits & !FLOATS != 0 {
-                    return Err("only the float mode can be read from hardware registers".to_owned());
+                    return Err(format!("hardware register {register} cannot be read"));
                 }
                 let value = self.word((self.mode.bits & bits) >> position);
                 self.write_scalar(operand(inst, Role::Sdst)?, value)?;

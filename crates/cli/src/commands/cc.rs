@@ -17,6 +17,7 @@ use clang::{Arch, Clang, Language, Side, headers};
 
 mod arguments;
 pub(super) mod container;
+mod includes;
 mod messages;
 
 /// Compile CUDA or HIP C++ (.cu, .hip) for `anywarp run`, with clang and without NVIDIA's or AMD's toolkit
@@ -74,6 +75,7 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let arches = Arch::list(&request.arch)?;
+    request.settle(&arches);
     request.check(&arches)?;
     for note in &request.notes {
         writeln!(io::stderr(), "anywarp cc: {note}")?;

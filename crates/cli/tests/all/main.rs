@@ -7,6 +7,7 @@ mod support;
 mod bundle;
 mod cache;
 mod cc;
+mod cc_hip;
 mod commands;
 mod documents;
 mod files;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::includes;
 use clang::{Arch, Language};
 
 /// clang's options whose value is the next argument.
@@ -147,6 +148,8 @@ pub struct Input {
     pub path: PathBuf,
     /// `None` for what clang handles alone: other sources, objects, libraries.
     pub language: Option<Language>,
+    /// Whether `-x` named the language.
+    pub named: bool,
 }
 
 impl Input {
@@ -315,8 +318,6 @@ impl Request {
 
     fn input(&mut self, path: PathBuf, language: Option<Language>) -> Result<()> {
         let by_name = match path.extension().and_then(OsStr::to_str) {
-            // What hipify has translated may have kept its name.
-            Some("cu") if language.is_none() && includes_hip(&path) => Some(Language::Hip),
             Some("cu") => Some(Language::Cuda),
             Some("hip") => Some(Language::Hip),
             _ => None,
@@ -324,12 +325,13 @@ impl Request {
         if path.as_os_str() == "-" {
             bail!("standard input cannot be compiled, because each pass reads the source; name a file");
         }
+        let named = language.is_some();
         let language = language.or(by_name);
         if language.is_some() && path.metadata().is_ok_and(|file| !file.is_file()) {
             let path = path.display();
             bail!("{path} is no regular file, and each pass reads the source; copy it into one");
         }
-        self.words.push(Word::Input(Input { path, language }));
+        self.words.push(Word::Input(Input { path, language, named }));
         Ok(())
     }
 
@@ -362,6 +364,24 @@ impl Request {
         })
     }
 
+    /// Makes those `.cu` sources HIP that include HIP's headers, as hipify leaves them. Headers of portable
+    /// programs include CUDA's, too: the targets decide about these.
+    pub fn settle(&mut self, arches: &[Arch]) {
+        let folders = includes::folders(&self.for_host);
+        let amd = arches.iter().any(|arch| matches!(arch, Arch::Amd(_)));
+        for word in &mut self.words {
+            if let Word::Input(input) = word
+                && !input.named
+                && input.language == Some(Language::Cuda)
+            {
+                let found = includes::of(&input.path, &folders);
+                if found.hip_itself || (found.hip && (amd || !found.cuda)) {
+                    input.language = Some(Language::Hip);
+                }
+            }
+        }
+    }
+
     /// Refuses what cannot be done.
     pub fn check(&self, arches: &[Arch]) -> Result<()> {
         let amd = arches.iter().find_map(|arch| match arch {
@@ -373,7 +393,8 @@ impl Request {
         {
             let file = input.path.display();
             bail!(
-                "--arch {name}: {file} is CUDA, which becomes PTX alone; `anywarp hipify {file}` translates it"
+                "--arch {name}: {file} includes no header of HIP's, so it is CUDA, which becomes PTX alone; \
+                 `anywarp hipify {file}` translates it, and -x hip before it says that it is HIP"
             );
         }
         if let Some(output) = &self.output
@@ -414,17 +435,6 @@ impl Request {
         let name = input.path.file_name().with_context(|| format!("{} is no file", input.path.display()))?;
         Ok(Path::new(name).with_extension(extension))
     }
-}
-
-/// Whether a source includes HIP's header.
-fn includes_hip(path: &Path) -> bool {
-    let text =
-        path.metadata().is_ok_and(|file| file.is_file()).then(|| std::fs::read(path).unwrap_or_default());
-    let text = text.unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().any(|line| {
-        let line = line.trim_start().strip_prefix('#').map(str::trim_start);
-        line.is_some_and(|line| line.starts_with("include") && line.contains("hip/hip_runtime"))
-    })
 }
 
 #[cfg(test)]

@@ -87,4 +87,7 @@ pub fn set(list: &mut Vec<Form>) {
     list.push(form(text, two, FLOATS, Check::Float(32), |l| to(of(l.a) * of(l.b))));
     let text = "s_getreg_b32 s14, hwreg(HW_REG_MODE, 0, 8) \n v_mov_b32 D, s14";
     list.push(form(text, two, FLOATS, Check::Bits(32), |_| 0xf0));
+    // The place on the device. What has no counterpart, as the queue, is 0.
+    let text = "s_getreg_b32 s14, hwreg(HW_REG_HW_ID, 16, 16) \n v_mov_b32 D, s14";
+    list.push(form(text, two, FLOATS, Check::Bits(32), |_| 0));
 }
