@@ -204,18 +204,27 @@ ANYWARP_LONG double lgamma(double x) {
 
 /* ---- Remainders and parts ---------------------------------------------------------------------------------- */
 
+/* The significand of a positive number's bits, with bit 52 set also for a subnormal number, and its exponent with
+   the bias. */
+ANYWARP_DEVICE word significand(word a, int *exponent) {
+    word m = a & 0x000fffffffffffff;
+    if (a >> 52) {
+        *exponent = (int)(a >> 52);
+        return m | 1ull << 52;
+    }
+    int shift = __builtin_clzll(m) - 11;
+    *exponent = 1 - shift;
+    return m << shift;
+}
+
 /* The rest of |x| / |y|, and the last bits of the quotient. */
 ANYWARP_LONG double rest(double x, double y, unsigned *quotient) {
     word a = bits(magnitude(x)), b = bits(magnitude(y));
     *quotient = 0;
     if (a < b)
         return magnitude(x);
-    int ea = (int)(a >> 52), eb = (int)(b >> 52);
-    word ma = a & 0x000fffffffffffff, mb = b & 0x000fffffffffffff;
-    ma = ea ? ma | 1ull << 52 : ma;
-    mb = eb ? mb | 1ull << 52 : mb;
-    ea += !ea;
-    eb += !eb;
+    int ea, eb;
+    word ma = significand(a, &ea), mb = significand(b, &eb);
     unsigned q = 0;
     for (int n = ea - eb; n >= 0; n--) {
         q <<= 1;

@@ -271,6 +271,7 @@ impl Registers {
                 }
                 let whole = self.op1(Op::Pack { part: Ty::I32, whole: Ty::I64 }, &[low, high]);
                 self.packed.insert((low, high), whole);
+                self.halves.insert(whole, (low, high));
                 whole
             }
         }

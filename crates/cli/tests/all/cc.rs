@@ -103,8 +103,8 @@ macro_rules! programs {
 }
 
 programs! {
-    assertion atomics cooperative eight half heap integers language library math narrow printing rounding shared streams
-    symbols textures vectors warp
+    assertion atomics cooperative eight half heap integers language library math narrow printing remainders rounding
+    shared streams symbols textures vectors warp
 }
 
 #[test]
