@@ -1,12 +1,13 @@
 //! Loads at clamped indices. Stencils read a neighbour at `max(i - 1, first)` or `i == 0 ? i : i - 1`: a row
 //! of consecutive elements, but for the lanes at a border. Such a load gets two versions, between which a
 //! vote of the lanes that perform it decides: if none of their indices is clamped, it reads the row at the
-//! plain index.
+//! plain index. Loads that nothing else separates share the vote.
 //!
 //! What depends on a clamped index, through sums, products and the rounds of a loop, is computed once more
 //! from the plain one (its *shadow*). The shadow equals it in every lane that no clamp has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use wave::op::{IntCmp, IntOp, IntUnOp, Op, Order, ShiftOp, Space, VoteMode};
 use wave::{Block, BlockCall, BlockData, Function, Inst, Terminator, Ty, Value};
@@ -298,7 +299,7 @@ impl<'a> Shadows<'a> {
     /// Writes the shadows and the loads' versions. `versions`: by a load's first result the shadow of its
     /// address, and what is clamped in the address.
     fn write(mut self, func: &mut Function, versions: &BTreeMap<Value, (Value, BTreeSet<Value>)>) {
-        let mut asked: BTreeMap<Value, (Value, Vec<Value>)> = BTreeMap::new();
+        let mut asked = Asked::new();
         for (result, (address, on)) in versions {
             let flags = on.iter().map(|v| self.flag(func, *v)).collect();
             asked.insert(*result, (*address, flags));
@@ -314,51 +315,123 @@ impl<'a> Shadows<'a> {
             }
             func.blocks[b].params.push(shadow);
         }
-        for b in func.block_ids() {
-            let mut block = b;
-            for inst in std::mem::take(&mut func.block_mut(b).insts) {
+        for data in &mut func.blocks {
+            for inst in std::mem::take(&mut data.insts) {
                 let first = inst.results.first().copied();
-                match first.and_then(|r| asked.get(&r)) {
-                    Some((address, flags)) => block = in_two(func, block, &inst, *address, flags),
-                    None => func.block_mut(block).insts.push(inst),
-                }
-                let after = first.and_then(|r| self.after.remove(&r)).unwrap_or_default();
-                func.block_mut(block).insts.extend(after);
+                data.insts.push(inst);
+                data.insts.extend(first.and_then(|r| self.after.remove(&r)).unwrap_or_default());
             }
+        }
+        let uses = uses(func);
+        for b in func.block_ids() {
+            let insts = std::mem::take(&mut func.block_mut(b).insts);
+            let (mut block, mut done) = (b, 0);
+            for section in sections(&insts, &asked) {
+                func.block_mut(block).insts.extend_from_slice(&insts[done..section.start]);
+                done = section.end;
+                block = in_two(func, block, &insts[section], &asked, &uses);
+            }
+            func.block_mut(block).insts.extend_from_slice(&insts[done..]);
         }
     }
 }
 
-/// Ends a block with the two versions of a load, and returns the block that follows them.
-fn in_two(func: &mut Function, block: Block, load: &Inst, address: Value, flags: &[Value]) -> Block {
+/// By the first result of a load: its address where nothing is clamped, and the flags of what is clamped in it.
+type Asked = BTreeMap<Value, (Value, Vec<Value>)>;
+
+/// How often each value is used.
+fn uses(func: &Function) -> Vec<usize> {
+    let mut uses = vec![0; func.values.len()];
+    for data in &func.blocks {
+        let passed = data.term.targets().flat_map(|t| &t.args).copied();
+        let all = data.insts.iter().flat_map(|i| &i.args).copied().chain(passed).chain(data.term.condition());
+        all.for_each(|v| uses[v.index()] += 1);
+    }
+    uses
+}
+
+/// The parts of a block that get two versions: one load, or several, for which one vote suffices. Between them are
+/// operations that do the same in any order.
+fn sections(insts: &[Inst], asked: &Asked) -> Vec<Range<usize>> {
+    /// Operations of the longest part with several loads: they are written twice.
+    const LONGEST: usize = 40;
+    let mut sections: Vec<Range<usize>> = Vec::new();
+    for (at, inst) in insts.iter().enumerate() {
+        let Some((_, flags)) = inst.results.first().and_then(|r| asked.get(r)) else { continue };
+        let mut asks = flags.iter().copied().chain(inst.guard().map(|(guard, _)| guard));
+        let joins = sections.last().is_some_and(|last| {
+            let part = &insts[last.start..at];
+            let moves = |i: &Inst| match i.op {
+                Op::Load { mem, .. } => mem.order == Order::Weak,
+                Op::Prefetch(..) => true,
+                _ => i.op.is_pure(),
+            };
+            let made_in = |v: Value| part.iter().any(|i| i.results.contains(&v));
+            part.len() < LONGEST && part.iter().all(moves) && !asks.any(made_in)
+        });
+        match sections.last_mut() {
+            Some(last) if joins => last.end = at + 1,
+            _ => sections.push(at..at + 1),
+        }
+    }
+    sections
+}
+
+/// Ends a block with the two versions of some operations, and returns the block that follows them.
+fn in_two(func: &mut Function, block: Block, section: &[Inst], asked: &Asked, uses: &[usize]) -> Block {
+    let of = |inst: &Inst| inst.results.first().and_then(|r| asked.get(r));
+    let loc = section.first().map(|inst| inst.loc).unwrap_or_default();
     let mask = func.width.mask();
     let mut add = |op: Op, args: &[Value], ty: Ty| {
         let result = func.new_value(ty);
         let results = [result].into_iter().collect();
-        func.block_mut(block).insts.push(Inst { op, args: args.into(), results, loc: load.loc });
+        func.block_mut(block).insts.push(Inst { op, args: args.into(), results, loc });
         result
     };
-    let Some((&first, others)) = flags.split_first() else { return block };
-    let mut clamped = others.iter().fold(first, |a, b| add(Op::Int(IntOp::Or, Ty::I1), &[a, *b], Ty::I1));
-    if let Some((guard, _)) = load.guard() {
-        clamped = add(Op::Int(IntOp::And, Ty::I1), &[clamped, guard], Ty::I1);
+    let mut clamped: Option<Value> = None;
+    let mut seen = BTreeSet::new();
+    for inst in section {
+        let Some((_, flags)) = of(inst) else { continue };
+        for &flag in flags {
+            let guard = inst.guard().map(|(guard, _)| guard);
+            if !seen.insert((flag, guard)) {
+                continue;
+            }
+            let flag = guard.map_or(flag, |guard| add(Op::Int(IntOp::And, Ty::I1), &[flag, guard], Ty::I1));
+            clamped = Some(clamped.map_or(flag, |a| add(Op::Int(IntOp::Or, Ty::I1), &[a, flag], Ty::I1)));
+        }
     }
+    let Some(clamped) = clamped else { return block };
     let members = add(Op::Const { ty: mask, bits: 0 }, &[], mask);
     let any = add(Op::Vote { mode: VoteMode::Any, sync: false }, &[clamped, members], Ty::I1);
+    let used_in = |v: Value| section.iter().flat_map(|i| &i.args).filter(|a| **a == v).count();
+    let results = || section.iter().flat_map(|i| &i.results).copied();
+    let left: Vec<Value> = results().filter(|v| uses[v.index()] > used_in(*v)).collect();
     let [row, anywhere, rest] = [(); 3].map(|()| func.new_block());
-    for (version, address) in [(row, address), (anywhere, load.args[0])] {
-        let mut one = load.clone();
-        one.args[0] = address;
-        one.results = load.results.iter().map(|r| func.new_value(func.ty(*r))).collect();
-        let args = one.results.iter().copied().collect();
+    for version in [row, anywhere] {
+        let mut own: BTreeMap<Value, Value> = BTreeMap::new();
+        let mut insts = Vec::new();
+        for inst in section {
+            let mut one = inst.clone();
+            if let (true, Some((address, _))) = (version == row, of(inst)) {
+                one.args[0] = *address;
+            }
+            one.args.iter_mut().for_each(|v| *v = own.get(v).copied().unwrap_or(*v));
+            for r in &mut one.results {
+                let new = func.new_value(func.ty(*r));
+                own.insert(*r, new);
+                *r = new;
+            }
+            insts.push(one);
+        }
+        let args = left.iter().map(|v| own[v]).collect();
         let term = Terminator::Jump(BlockCall { block: rest, args });
-        *func.block_mut(version) = BlockData { params: vec![], insts: vec![one], term, term_loc: load.loc };
+        *func.block_mut(version) = BlockData { params: vec![], insts, term, term_loc: loc };
     }
     let data = func.block_mut(block);
     let (then, els) = (BlockCall::to(anywhere), BlockCall::to(row));
     let term = std::mem::replace(&mut data.term, Terminator::Branch { cond: any, then, els });
-    let term_loc = std::mem::replace(&mut data.term_loc, load.loc);
-    let params = load.results.iter().copied().collect();
-    *func.block_mut(rest) = BlockData { params, insts: vec![], term, term_loc };
+    let term_loc = std::mem::replace(&mut data.term_loc, loc);
+    *func.block_mut(rest) = BlockData { params: left, insts: vec![], term, term_loc };
     rest
 }
