@@ -20,8 +20,8 @@ const PARAMETER: usize = 16;
 /// Size of a tensor map in bytes.
 const TENSOR_MAP: usize = 128;
 
-/// A parameter buffer that kernels only read, aligned to 16 bytes, or to 64 if it may contain a tensor map. It is
-/// empty if the original is aligned.
+/// A parameter buffer that kernels only read, aligned to 16 bytes, or to 64 if it may contain a tensor map.
+/// It is empty if the original is aligned.
 pub(crate) struct Aligned(Vec<Line>, usize);
 
 impl Aligned {
@@ -56,9 +56,9 @@ thread_local! {
 /// Above this number of bytes, pages are not kept for the thread's next launch.
 const KEPT: usize = 64 << 10;
 
-/// The parameter buffer of a kernel that gets its address and may write through it, as AMD kernels do with their
-/// kernarg segment: in pages of its own between inaccessible ones, so that a wrong store changes nothing of the
-/// host's.
+/// The parameter buffer of a kernel that gets its address and may write through it, as AMD kernels do with
+/// their kernarg segment: in pages of its own between inaccessible ones, so that a wrong store changes
+/// nothing of the host's.
 pub(crate) struct ParameterPages {
     /// `None` only while it is dropped.
     pages: Option<GuardedPages>,
@@ -74,7 +74,8 @@ impl ParameterPages {
             Some(pages) => pages,
             None => GuardedPages::new(size)?,
         };
-        // SAFETY: the pages are accessible and ours alone until the kernel starts, and any bytes are plain data.
+        // SAFETY: the pages are accessible and ours alone until the kernel starts, and any bytes are plain
+        // data.
         let all = unsafe { std::slice::from_raw_parts_mut(pages.start(), pages.size()) };
         let given = params.len().min(size);
         all[..given].copy_from_slice(&params[..given]);

@@ -188,8 +188,8 @@ fn faults_have_addresses() {
     assert!(told.contains(", off), block (0, 0, 0), thread (0, 0, 0), "), "{told}");
 }
 
-/// A kernel that writes through the address of its arguments reaches no memory of the host's: near ones change, far
-/// ones fault.
+/// A kernel that writes through the address of its arguments reaches no memory of the host's: near ones
+/// change, far ones fault.
 #[test]
 fn stores_around_the_arguments_stay_there() {
     const NAME: &str = "stores_around_the_arguments_stay_there";

@@ -53,8 +53,8 @@ pub const LEAST_AVX512: usize = 32 << 20;
 /// vector becomes twice as many instructions.
 pub const LEAST_AVX2: usize = 20 << 20;
 
-/// Maximum number of places where a warp stops and resumes in one linearised kernel: LLVM's simplification of the
-/// branch to them is quadratic (4,000 take 1.2 s, 20,000 take 63 s).
+/// Maximum number of places where a warp stops and resumes in one linearised kernel: LLVM's simplification
+/// of the branch to them is quadratic (4,000 take 1.2 s, 20,000 take 63 s).
 pub const MOST_STOPS: usize = 4_096;
 
 /// Maximum bytes of LLVM IR that are compiled at all.

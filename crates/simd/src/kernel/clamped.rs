@@ -336,7 +336,8 @@ impl<'a> Shadows<'a> {
     }
 }
 
-/// By the first result of a load: its address where nothing is clamped, and the flags of what is clamped in it.
+/// By the first result of a load: its address where nothing is clamped, and the flags of what is clamped in
+/// it.
 type Asked = BTreeMap<Value, (Value, Vec<Value>)>;
 
 /// How often each value is used.
@@ -350,8 +351,8 @@ fn uses(func: &Function) -> Vec<usize> {
     uses
 }
 
-/// The parts of a block that get two versions: one load, or several, for which one vote suffices. Between them are
-/// operations that do the same in any order.
+/// The parts of a block that get two versions: one load, or several, for which one vote suffices. Between
+/// them are operations that do the same in any order.
 fn sections(insts: &[Inst], asked: &Asked) -> Vec<Range<usize>> {
     /// Operations of the longest part with several loads: they are written twice.
     const LONGEST: usize = 40;

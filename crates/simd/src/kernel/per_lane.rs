@@ -1,16 +1,16 @@
 //! The per-lane mode: every lane has its own position in the code and advances independently.
 //!
-//! It serves control flow that cannot be linearised, and lanes that wait for other lanes of their warp. Each
-//! block has a set of lanes that are to run it. One *sweep* visits all blocks in reverse post-order and runs
-//! those whose set is not empty, so lanes reconverge where they do in structured code. A lane that takes a
-//! back edge waits for the next sweep. No lane ever waits for another lane's loop to end.
+//! It serves control flow that cannot be linearised, and lanes that wait for other lanes of their warp.
+//! Each block has a set of lanes that are to run it. One *sweep* visits all blocks in reverse post-order
+//! and runs those whose set is not empty, so lanes reconverge where they do in structured code. A lane that
+//! takes a back edge waits for the next sweep. No lane ever waits for another lane's loop to end.
 //!
 //! - A `.sync` operation runs once all its members have arrived; until then they wait (see
 //!   [`super::rendezvous`]).
 //! - Lanes at a barrier wait for the end of the sweep, where the warp stops for one barrier at a time. They
 //!   stay in a set of their own until the scheduler no longer counts them as waiting.
-//! - Once every lane that ran has gone round a loop that waits for others, the warp yields. The lanes need not
-//!   do so in the same sweep: inside a round each may go through loops of other lengths.
+//! - Once every lane that ran has gone round a loop that waits for others, the warp yields. The lanes need
+//!   not do so in the same sweep: inside a round each may go through loops of other lengths.
 
 use wave::abi::Stop;
 use wave::op::Op;

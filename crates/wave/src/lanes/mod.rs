@@ -9,8 +9,8 @@
 //! - drops selections and conjunctions that no lane can tell (`needed.rs`, `known.rs`),
 //! - asks whether any lane is left without a mask (`any.rs`),
 //! - passes negated flags to blocks that only read them negated (`negated.rs`),
-//! - replaces the expansion of a square root by one operation (`roots.rs`), and counts of the lanes below by the
-//!   lane's number (`number.rs`).
+//! - replaces the expansion of a square root by one operation (`roots.rs`), and counts of the lanes below
+//!   by the lane's number (`number.rs`).
 //!
 //! Another pass turns branches on such questions into branches of the lanes (`branch.rs`).
 
