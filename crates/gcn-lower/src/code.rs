@@ -129,7 +129,11 @@ impl Code {
                 if code.instructions.len() >= MOST {
                     return Err(refuse(address, format!("the kernel has more than {MOST} instructions")));
                 }
-                let bytes = object.bytes_at(address).unwrap_or_default();
+                let Some(bytes) = object.bytes_at(address).filter(|bytes| !bytes.is_empty()) else {
+                    let message = "control reaches this address, which is outside of the code".to_owned();
+                    errors.push(Error { address, message });
+                    break;
+                };
                 let inst = match decoder.decode(bytes, address) {
                     Ok(inst) => inst,
                     Err(refusal) => {

@@ -27,6 +27,10 @@ const LONG: usize = 40;
 /// Most instructions of copies for each function that calls; beyond, all calls share their functions.
 const MOST: usize = 60_000;
 
+/// Instructions that an address takes which a call or a return compares with its own: a comparison and a
+/// branch with all registers.
+const COMPARED: usize = 4;
+
 /// The register pair by which functions return in AMD's calling convention.
 const RETURN: u16 = 30;
 
@@ -127,6 +131,8 @@ struct Maker<'a> {
     calls: BTreeMap<u64, BTreeSet<u64>>,
     /// Blocks that end in a call inside a recursion.
     recursive: BTreeSet<usize>,
+    /// Blocks that end in the call of an address, with the number of functions that it may be.
+    choosing: BTreeMap<usize, usize>,
     /// Code that is called and not decoded yet.
     unread: BTreeSet<u64>,
     instructions: usize,
@@ -178,10 +184,10 @@ impl Graph {
             if shared {
                 let groups = groups(&calls);
                 let mut copied = make(Some(groups.clone()), BTreeSet::new());
-                if copied.instructions > MOST_FOR_CALLS {
+                if copied.size() > MOST_FOR_CALLS {
                     copied = make(Some(groups), maker.long());
                 }
-                if copied.instructions <= MOST && copied.unread.iter().all(|a| !in_code(a)) {
+                if copied.size() <= MOST && copied.unread.iter().all(|a| !in_code(a)) {
                     maker = copied;
                 }
             }
@@ -233,6 +239,7 @@ impl<'a> Maker<'a> {
             waiting: VecDeque::new(),
             calls: BTreeMap::new(),
             recursive: BTreeSet::new(),
+            choosing: BTreeMap::new(),
             unread: BTreeSet::new(),
             instructions: 0,
         }
@@ -246,6 +253,14 @@ impl<'a> Maker<'a> {
             }
             self.leave(node);
         }
+    }
+
+    /// The instructions, with those that compare addresses. Functions that may all call each other have as
+    /// many copies as there are pairs of them, and each copy compares with all.
+    fn size(&self) -> usize {
+        let returns = self.copies.iter().map(|copy| copy.leaving.len() * copy.returns.len());
+        let compared = returns.chain(self.choosing.values().copied()).sum::<usize>();
+        self.instructions + COMPARED * compared
     }
 
     /// The long functions, where each has one copy.
@@ -356,6 +371,7 @@ impl<'a> Maker<'a> {
                     Some(function) => jumps(call(self, function)),
                     None => {
                         let all: Vec<u64> = self.taken.iter().copied().collect();
+                        self.choosing.insert(node, all.len());
                         let found = all.into_iter().filter_map(|f| Some((f, call(self, f)?)));
                         End::Chooses(found.collect())
                     }

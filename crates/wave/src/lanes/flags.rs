@@ -198,6 +198,7 @@ impl Pass {
     /// Comparisons of masks with 0 ask the lanes, if these have the flags: then nothing else may need the
     /// mask.
     fn ask_lanes(&self, func: &mut Function, order: &[Block]) {
+        let existing = self.existing();
         for &b in order {
             let mut out = Vec::new();
             for mut inst in std::mem::take(&mut func.block_mut(b).insts) {
@@ -206,7 +207,7 @@ impl Pass {
                     && self.made.constant(inst.args[1]) == Some(0)
                     && let Some(&flag) = self.flags.get(&inst.args[0])
                     && !self.made.inst(inst.args[0]).is_some_and(|i| matches!(i.op, Op::Vote { .. }))
-                    && self.exists(inst.args[0], &mut Vec::new())
+                    && existing.get(inst.args[0].index()).is_some_and(|exists| *exists)
                 {
                     let [members, mask] = [(); 2].map(|()| func.new_value(self.mask));
                     let op = Op::Const { ty: self.mask, bits: 0 };
@@ -228,6 +229,8 @@ impl Pass {
 fn without_more_lanes(func: &mut Function, pass: &Pass) {
     let mut stands = vec![None; func.values.len()];
     let is_all = |v: Value| pass.made.inst(v).is_some_and(|i| matches!(i.op, Op::ActiveMask));
+    let existing = pass.existing();
+    let exists = |v: Value| existing.get(v.index()).is_some_and(|exists| *exists);
     for inst in func.blocks.iter().flat_map(|b| &b.insts) {
         if let Op::Int(IntOp::And, ty) = inst.op
             && ty == pass.mask
@@ -247,9 +250,9 @@ fn without_more_lanes(func: &mut Function, pass: &Pass) {
             && ty == pass.mask
             && let [a, b] = inst.args[..]
         {
-            if is_all(b) && pass.exists(a, &mut Vec::new()) {
+            if is_all(b) && exists(a) {
                 stands[inst.results[0].index()] = Some(b);
-            } else if is_all(a) && pass.exists(b, &mut Vec::new()) {
+            } else if is_all(a) && exists(b) {
                 stands[inst.results[0].index()] = Some(a);
             }
         }
@@ -258,26 +261,47 @@ fn without_more_lanes(func: &mut Function, pass: &Pass) {
 }
 
 impl Pass {
-    /// Whether a mask has no bits but those of lanes that exist.
-    fn exists(&self, v: Value, open: &mut Vec<Value>) -> bool {
-        // A parameter that is passed to itself, on the way around a loop.
-        if open.contains(&v) {
-            return true;
+    /// Which masks have no bits but those of lanes that exist: the largest set in which each follows from the
+    /// others, so that a parameter that is passed to itself, on the way around a loop, does not count against
+    /// it.
+    fn existing(&self) -> Vec<bool> {
+        let count = self.made.insts.len();
+        let values = || (0..count).map(|at| Value(at as u32));
+        let mut existing = vec![true; count];
+        let mut users: Vec<Vec<Value>> = vec![Vec::new(); count];
+        for v in values() {
+            self.parts(v).iter().for_each(|part| users[part.index()].push(v));
         }
-        open.push(v);
-        match self.made.inst(v) {
-            None => {
-                let passed = self.passed.get(&v).cloned().unwrap_or_default();
-                !passed.is_empty() && passed.iter().all(|a| self.exists(*a, open))
+        let mut open: Vec<Value> = values().collect();
+        while let Some(v) = open.pop() {
+            if existing[v.index()] && !self.exists(v, &existing) {
+                existing[v.index()] = false;
+                open.extend(&users[v.index()]);
             }
+        }
+        existing
+    }
+
+    /// The masks on which it depends whether a mask is of lanes that exist.
+    fn parts(&self, v: Value) -> &[Value] {
+        match self.made.inst(v) {
+            None => self.passed.get(&v).map_or(&[], Vec::as_slice),
             Some(inst) => match inst.op {
-                Op::Vote { mode: VoteMode::Ballot, .. } | Op::ActiveMask => true,
-                Op::Const { bits, .. } => bits == 0,
-                Op::Int(IntOp::And, _) => inst.args.iter().any(|a| self.exists(*a, &mut open.clone())),
-                Op::Int(IntOp::Or | IntOp::Xor, _) => inst.args.iter().all(|a| self.exists(*a, open)),
-                Op::Select(_) => inst.args[1..].iter().all(|a| self.exists(*a, open)),
-                _ => false,
+                Op::Int(IntOp::And | IntOp::Or | IntOp::Xor, _) => &inst.args,
+                Op::Select(_) => &inst.args[1..],
+                _ => &[],
             },
+        }
+    }
+
+    /// Whether a mask has no bits but those of lanes that exist, if the others are as stated.
+    fn exists(&self, v: Value, existing: &[bool]) -> bool {
+        let mut parts = self.parts(v).iter().map(|part| existing[part.index()]);
+        match self.made.inst(v).map(|inst| &inst.op) {
+            Some(Op::Vote { mode: VoteMode::Ballot, .. } | Op::ActiveMask) => true,
+            Some(Op::Const { bits, .. }) => *bits == 0,
+            Some(Op::Int(IntOp::And, _)) => parts.any(|part| part),
+            _ => parts.len() > 0 && parts.all(|part| part),
         }
     }
 }
