@@ -22,6 +22,9 @@ __device__ int printf(const char *format, ...);
 __device__ void *malloc(size_t size);
 __device__ void free(void *at);
 #endif
+#if defined(__HIP__)
+__device__ static inline __attribute__((unused)) void abort() { __builtin_trap(); }
+#endif
 #if defined(__NVPTX__)
 __device__ void __assertfail(const char *what, const char *file, unsigned line, const char *function, size_t size);
 __device__ static inline void __assert_fail(const char *what, const char *file, unsigned line, const char *function) {

@@ -23,8 +23,9 @@ mod messages;
 /// Compile CUDA or HIP C++ (.cu, .hip) for `anywarp run`, with clang and without NVIDIA's or AMD's toolkit
 ///
 /// Options that are not listed here are clang's: -o, -c, -O, -g, -I, -D, -std, -shared, -l and others. Other
-/// sources, objects and libraries are compiled and linked along. The program links libcudart.so.13 or
-/// libamdhip64.so.6.
+/// sources, objects and libraries are compiled and linked along. --genco (or --cuda-device-only, -fatbin)
+/// writes the device code of a source to a file, for hipModuleLoad or cuModuleLoad. The program links
+/// libcudart.so.13 or libamdhip64.so.6.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp cc vecadd.cu -o vecadd && anywarp run -- ./vecadd")]
 pub struct Args {
@@ -113,6 +114,7 @@ impl Job {
         match self.request.stage {
             Stage::Link => self.link(options),
             Stage::Compile => self.objects(),
+            Stage::Device => self.write_device_code(),
             Stage::Preprocess | Stage::Check => self.pass_through(),
         }
     }
@@ -235,6 +237,27 @@ impl Job {
         for (index, input) in self.request.inputs().enumerate() {
             let output = self.request.output_of(input, "o")?;
             self.compile(input, index, &output)?;
+        }
+        Ok(())
+    }
+
+    /// `--genco`: the device code of each source for all architectures, as `hipModuleLoad` and `cuModuleLoad`
+    /// take it.
+    fn write_device_code(&self) -> Result<()> {
+        for (index, input) in self.request.inputs().enumerate() {
+            let (language, extension) = match input.language {
+                Some(Language::Hip) => (Language::Hip, "hipfb"),
+                Some(Language::Cuda) => (Language::Cuda, "fatbin"),
+                None => bail!(
+                    "{}: device code is made of CUDA and HIP sources alone; -x hip before it says that it is HIP",
+                    input.path.display()
+                ),
+            };
+            let packed = self.packed(input, language, index)?;
+            let output = self.request.output_of(input, extension)?;
+            if !self.request.dry {
+                fs::copy(&packed, &output).with_context(|| format!("cannot write {}", output.display()))?;
+            }
         }
         Ok(())
     }

@@ -337,6 +337,16 @@ fn device_code_alone() {
         "{}",
         twice[0]
     );
+    // A file of device code for all architectures, whatever else is asked for.
+    compiled(&["-fatbin", "--arch=compute_75,sm_90", "-DOFFSET=3", "kernel.cu"], &folder.0);
+    let listed = succeed(Command::new(ANYWARP).arg("extract").arg(folder.0.join("kernel.fatbin")));
+    assert!(listed.contains("sm_75") && listed.contains("sm_90"), "{listed}");
+    for asks in ["--genco", "--cuda-device-only"] {
+        let options = ["-x", "hip", "--arch", "gfx1030,gfx90a,compute_80", asks, "-c", "lines.cu"];
+        compiled(&[&options[..], &["-o", "code.co"]].concat(), &folder.0);
+        let listed = succeed(Command::new(ANYWARP).arg("extract").arg(folder.0.join("code.co")));
+        assert!(["gfx1030", "gfx90a", "sm_80"].iter().all(|name| listed.contains(name)), "{listed}");
+    }
     compiled(&["-c", "--arch=compute_75,sm_90", "-DOFFSET=3", "kernel.cu"], &folder.0);
     let listed = succeed(Command::new(ANYWARP).arg("extract").arg(folder.0.join("kernel.o")));
     assert!(listed.contains("sm_75") && listed.contains("sm_90"), "{listed}");

@@ -107,6 +107,8 @@ const REFUSED: &[(&str, &str)] = &[
         "relocatable device code is not supported; put device functions that files share into a header",
     ),
     ("-cubin", "machine code of NVIDIA's devices cannot be made; --ptx writes PTX"),
+    ("--cuda-host-only", "programs without their device code cannot run; leave it out"),
+    ("--offload-host-only", "programs without their device code cannot run; leave it out"),
     ("-S", "it is ambiguous for two targets; --ptx writes the device's code"),
     ("-emit-llvm", "it is ambiguous for two targets"),
 ];
@@ -139,6 +141,8 @@ pub enum Stage {
     Preprocess,
     Check,
     Compile,
+    /// The device code of each source, in a file that programs load.
+    Device,
     Link,
 }
 
@@ -213,6 +217,7 @@ impl Request {
             notes: Vec::new(),
         };
         let mut language = None;
+        let mut device_alone = false;
         let mut files_only = false;
         let mut rest = arguments.into_iter();
         while let Some(argument) = rest.next() {
@@ -231,6 +236,10 @@ impl Request {
                 "--" => files_only = true,
                 "--verbose" => request.verbose = true,
                 "--ptx" | "-ptx" => request.ptx = true,
+                // hipcc's, clang's and nvcc's names; a `-c` beside them changes nothing.
+                "--genco" | "--cuda-device-only" | "--offload-device-only" | "--fatbin" | "-fatbin" => {
+                    device_alone = true;
+                }
                 "-dryrun" | "--dryrun" => request.dry = true,
                 "--version" | "-V" => request.version = true,
                 // Our headers are gone when the command has ended, so system headers are not listed.
@@ -309,6 +318,9 @@ impl Request {
                     request.option(argument, second);
                 }
             }
+        }
+        if device_alone && matches!(request.stage, Stage::Compile | Stage::Link) {
+            request.stage = Stage::Device;
         }
         if request.inputs().next().is_none() && !request.version {
             bail!("no files to compile or link");
