@@ -45,10 +45,6 @@
 // j: s32[128] = i
 // n: s32 = 2
 // expect j[i] = i < 64 ? i * 2 + 2 : 2 * (i - 64)
-// run of_all grid=1 block=64
-// k: s32[64] = i
-// n: s32 = 7
-// expect k[i] = (i % 48 + 28) % 48 + 700
 #pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
 #define FAR __attribute__((noinline)) static
 typedef int (*function)(int);
@@ -159,28 +155,4 @@ __kernel void of_many(__global int *j, int n)
         CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16) CASE(17) CASE(18)
     }
     j[i] = f(j[i]);
-}
-
-// Functions that may all call each other: function i calls number i + n, modulo 48, until n is 0.
-typedef int (*step)(int);
-extern __constant step steps[48];
-#define STEP(i) FAR int step##i(int n) { return n == 0 ? i : steps[(i + n) % 48](n - 1) + 100; }
-STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11)
-STEP(12) STEP(13) STEP(14) STEP(15) STEP(16) STEP(17) STEP(18) STEP(19) STEP(20) STEP(21) STEP(22) STEP(23)
-STEP(24) STEP(25) STEP(26) STEP(27) STEP(28) STEP(29) STEP(30) STEP(31) STEP(32) STEP(33) STEP(34) STEP(35)
-STEP(36) STEP(37) STEP(38) STEP(39) STEP(40) STEP(41) STEP(42) STEP(43) STEP(44) STEP(45) STEP(46) STEP(47)
-#define ENTRY(i) step##i,
-__constant step steps[48] = {
-    ENTRY(0) ENTRY(1) ENTRY(2) ENTRY(3) ENTRY(4) ENTRY(5) ENTRY(6) ENTRY(7)
-    ENTRY(8) ENTRY(9) ENTRY(10) ENTRY(11) ENTRY(12) ENTRY(13) ENTRY(14) ENTRY(15)
-    ENTRY(16) ENTRY(17) ENTRY(18) ENTRY(19) ENTRY(20) ENTRY(21) ENTRY(22) ENTRY(23)
-    ENTRY(24) ENTRY(25) ENTRY(26) ENTRY(27) ENTRY(28) ENTRY(29) ENTRY(30) ENTRY(31)
-    ENTRY(32) ENTRY(33) ENTRY(34) ENTRY(35) ENTRY(36) ENTRY(37) ENTRY(38) ENTRY(39)
-    ENTRY(40) ENTRY(41) ENTRY(42) ENTRY(43) ENTRY(44) ENTRY(45) ENTRY(46) ENTRY(47)
-};
-
-__kernel void of_all(__global int *k, int n)
-{
-    int i = __builtin_amdgcn_workitem_id_x();
-    k[i] = steps[k[i] % 48](n);
 }
