@@ -35,7 +35,9 @@ fn program(name: &str) {
     }
     let folder = Folder::new(&format!("cc-hip-{name}"));
     let file = root().join("tests/cc/hip").join(format!("{name}.hip"));
-    compiled(&["--arch", &arches.join(","), "-Wall", &file.to_string_lossy(), "-o", name], &folder);
+    let check = root().join("tests/cc/check.h");
+    succeed(Command::new(ANYWARP).arg("hipify").arg(check).arg("-o").arg(folder.0.join("check.h")));
+    compiled(&["--arch", &arches.join(","), "-Wall", "-I.", &file.to_string_lossy(), "-o", name], &folder);
     for arch in arches {
         for engine in ["compiled", "interpreter"] {
             let mut run = Command::new(ANYWARP);
